@@ -1,0 +1,63 @@
+# Everything starts from a bare clone and Python 3.11: the targets make .venv, install pinned versions, and do the job.
+# `make` alone lists them.
+PYTHON  ?= python3
+WORKERS ?= 2
+PORT    ?= 8000
+BIN     := .venv/bin
+PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+# One stamp for each set of extras; a stamp older than these files means: install again.
+PINS    := settings.ini setup.py constraints.txt
+STAMP   := .venv/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test notebooks docs serve bench export clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(STAMP)-data  ## install, then run a two-sample test on real digits
+	$(BIN)/kpw-nb demo
+
+test: $(STAMP)-dev  ## run every notebook and all checks; SLOW=1 adds the slow cells
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(if $(SLOW),--slow)
+
+notebooks: $(STAMP)-dev  ## re-execute notebooks in place; NB=04_bcd takes one, SLOW=1 the slow cells too
+	$(BIN)/nbdev_export
+	$(BIN)/python tools/execute.py $(if $(SLOW),--slow) $(NB)
+	$(BIN)/python tools/readme.py
+
+export: $(STAMP)-dev  ## clean the notebooks' metadata, then write kpw_nb/*.py and README.md from them
+	$(BIN)/nbdev_clean
+	$(BIN)/nbdev_export
+	$(BIN)/python tools/readme.py
+
+docs: $(STAMP)-docs  ## build the site into docs/_site; any warning is an error
+	$(BIN)/python docs/build.py
+
+serve: docs  ## build the site and serve it on localhost (PORT=8000)
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory docs/_site $(PORT)
+
+bench: $(STAMP)-dev  ## time us and the libraries side by side
+	$(BIN)/python -m kpw_nb.bench
+
+clean:  ## remove what was built, .venv included
+	rm -rf .venv docs/_site docs/_nb build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and \
+	    f"kpw_nb needs Python 3.11 or later, but $(PYTHON) is {v[0]}.{v[1]}. Try: make PYTHON=python3.11 $(MAKECMDGOALS)")'
+	$(PYTHON) -m venv .venv
+
+$(STAMP)-data: $(PINS) | $(BIN)/python
+	$(PIP) -e ".[data]"
+	@touch $@
+
+$(STAMP)-dev: $(PINS) | $(BIN)/python
+	$(PIP) -e ".[dev]"
+	@touch $@ $(STAMP)-data
+
+$(STAMP)-docs: $(PINS) | $(BIN)/python
+	$(PIP) -e ".[dev,docs]"
+	@touch $@ $(STAMP)-dev $(STAMP)-data
