@@ -7,8 +7,8 @@ from setuptools import find_packages, setup
 ini = ConfigParser(delimiters=["="])
 ini.read("settings.ini", encoding="utf-8")
 cfg = ini["DEFAULT"]
-extras = {name: cfg[f"{name}_requirements"].split() for name in ("data", "docs", "dev")}
-extras["dev"] += extras["data"]  # the notebooks run on real digits
+extras = {name: cfg[f"{name}_requirements"].split() for name in ("data", "scale", "docs", "dev")}
+extras["dev"] += extras["data"] + extras["scale"]  # the notebooks run on real digits, the tests on a local cluster
 
 setup(
     name=cfg["lib_name"],

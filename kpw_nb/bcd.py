@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from .core import FAST, check_number, exp_into, kernel
+from .core import FAST, exp_into, kernel
 from .transport import exact_transport, wasserstein
 
 # %% ../nbs/04_bcd.ipynb #c006
@@ -55,7 +55,7 @@ def theory_step(
     return 1/(2*bound/eta + rho), bound
 
 # %% ../nbs/04_bcd.ipynb #c033
-_TINY, _HUGE = 1e-200, 1e200
+_TINY, _HUGE = 1e-100, 1e100   # a row sum between these keeps what is cut off at exp(-708) far below _TINY in the column sums
 
 @kernel(fastmath=FAST)
 def _exponents(point, Yt, v, inv_eta, e):
@@ -130,7 +130,7 @@ def plan_laplacian(F, n, plan, columns):
         for k in range(d): M[n + j, k] = F[n + j, k]/m - pull[k, j]
     return M
 
-# %% ../nbs/04_bcd.ipynb #c044
+# %% ../nbs/04_bcd.ipynb #c046
 @kernel(fastmath=FAST)
 def _rows_times(A, Bt):
     "A Btᵀ for a few long rows in Bt: BLAS is built for square matrices and takes about twice as long here"
@@ -155,7 +155,7 @@ def _gram_product(phi, H, W):
             for j in range(row.size): t[j] += w*row[j]
     return _rows_times(phi, T)
 
-# %% ../nbs/04_bcd.ipynb #c047
+# %% ../nbs/04_bcd.ipynb #c049
 @kernel
 def _s_step(E, D, R, n, value, slope, u, v, eta, t, adaptive, objective, plan, columns):
     "Try `t`, halve until F falls enough; returns the moved features, projections and potential, and the step used"
@@ -168,13 +168,13 @@ def _s_step(E, D, R, n, value, slope, u, v, eta, t, adaptive, objective, plan, c
         if not adaptive or t == 0. or fall >= 1e-4*t*slope*2/eta: return moved, F, u_new, t
         t *= 0.5
 
-# %% ../nbs/04_bcd.ipynb #c049
+# %% ../nbs/04_bcd.ipynb #c051
 HISTORY = ("F", "value", "gradient", "angle", "error", "step")  # the columns `bcd` records
 
 @kernel
 def bcd(phi, H, R, n, W, v, eta, tau, t, max_iter, tol):
     "Algorithm 2 from S = ΦᵀW (normalised) and v; `tau=0` adapts the step. Returns W, F, u, v, plan, history, converged, t"
-    N, m = W.shape[0], W.shape[0] - n
+    m = W.shape[0] - n
     E = _gram_product(phi, H, W)
     scale = 1/math.sqrt((W*E).sum())
     W, E, v, u = scale*W, scale*E, v.copy(), np.zeros(n)
@@ -201,12 +201,12 @@ def bcd(phi, H, R, n, W, v, eta, tau, t, max_iter, tol):
         if tau == 0: t *= 1.2
     return W, F, u, v, plan, history[:k + 1], converged, t
 
-# %% ../nbs/04_bcd.ipynb #c051
+# %% ../nbs/04_bcd.ipynb #c053
 def coefficients(phi, S):
     "W with ΦᵀW = S (the columns of Φ are orthogonal)"
     return phi @ (S/(phi**2).sum(0)[:, None])
 
-# %% ../nbs/04_bcd.ipynb #c061
+# %% ../nbs/04_bcd.ipynb #c063
 def exact_ascent(
     phi:np.ndarray, # features of the pooled points
     R:np.ndarray, # factor of the output matrix
@@ -220,11 +220,11 @@ def exact_ascent(
     S /= np.linalg.norm(S)
     F, t, history, converged = phi @ S @ R.T, None, [], False
     plan = exact_transport(F[:n], F[n:])
-    for _ in range(max_iter):
+    for k in range(max_iter):
         g = phi.T @ _sparse_laplacian(F, n, plan) @ R
         value, slope = (S*g).sum(), max((g**2).sum() - (S*g).sum()**2, 0.)
         history.append((np.nan, value, np.nan, math.sqrt(slope/max((g**2).sum(), 1e-300)), 0., t or 0.))
-        if converged or value <= 0: break
+        if converged or value <= 0 or k == max_iter - 1: break
         t = t or 1/value
         while t*value > 1e-9:
             S_new = (1 - t*value)*S + t*g
@@ -238,7 +238,7 @@ def exact_ascent(
         t *= 1.5
     return coefficients(phi, S), F, plan, np.array(history), converged
 
-# %% ../nbs/04_bcd.ipynb #c062
+# %% ../nbs/04_bcd.ipynb #c064
 def _sparse_laplacian(F, n, plan):
     "Λ(π)F from the few atoms of an exact plan"
     M = np.zeros_like(F)

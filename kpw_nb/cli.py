@@ -31,19 +31,17 @@ def demo_samples(
 
 # %% ../nbs/15_cli.ipynb #c006
 def demo(folder="out")->Path: # where the picture is
-    "Measure how far two samples of real digits are apart, and draw it"
+    "Test whether two samples of real digits differ, and draw where"
     import matplotlib
     matplotlib.use("agg")
-    from kpw_nb.distance import kpw_distance
+    from kpw_nb.twosample import kpw_test
     X, Y = demo_samples()
     print(f"X: {len(X)} handwritten digits of all kinds.   Y: {len(Y)}, 15 % of them replaced by ones.   {X.shape[1]} pixels each.", flush=True)
-    r = kpw_distance(X, Y)
-    print(f"KPW distance  {r.value:.5f}\niterations    {r.n_iter}\nconverged     {'yes' if r.converged else 'no'}")
+    res = kpw_test(X, Y, rng=0)
+    print(res.summary())
     path = Path(folder)/"demo.png"
     path.parent.mkdir(parents=True, exist_ok=True)
-    fig, ax = r.plot()
-    ax.set_title("Projected digits")
-    fig.savefig(path, dpi=120, bbox_inches="tight")
+    res.plot()[0].savefig(path, dpi=120, bbox_inches="tight")
     print(f"picture       {path}")
     return path
 

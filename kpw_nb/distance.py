@@ -15,7 +15,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .bcd import HISTORY, bcd, coefficients, exact_ascent, theory_step
-from .core import Result, as_rng, check_choice, check_number, check_sample, check_samples, progress_bar, spawn_seeds
+from .core import Result, as_rng, check_choice, check_number, check_samples, progress_bar, spawn_seeds
 from .kernels import check_output_matrix, output_factor, output_matrix, resolve_kernel
 from .representer import make_features
 
@@ -52,7 +52,7 @@ def start_point(
     else:
         witness = phi[:n].mean(0) - phi[n:].mean(0)
         size = np.linalg.norm(witness)
-        S[:, 0] = witness/size if size > 1e-12*np.linalg.norm(phi, 2) else directions[:, 0]
+        S[:, 0] = witness/size if size > 1e-12*np.linalg.norm(phi) else directions[:, 0]
         S[:, 1:1 + directions.shape[1]] += 0.1*directions[:, :q - 1]
     return S/np.linalg.norm(S)
 
@@ -86,11 +86,11 @@ def _best_start(phi, R, n, eta, directions, est, tick):
     return runs[int(np.argmax(score))], np.array([r["history"][-1, 1] for r in runs])
 
 # %% ../nbs/05_distance.ipynb #c018
-def _warn_about_eta(plan, error, eta):
+def _warn_about_eta(plan, value, error, eta):
     "Say so when the plan has collapsed to the product coupling or is not resolved"
     n, m = plan.shape
     information = (plan*np.log(np.maximum(plan*n*m, 1e-300))).sum()
-    if information < 1e-3:
+    if information < 1e-3 and value < eta:
         warnings.warn(f"eta={eta:.3g} is so large that the plan has collapsed to the product coupling (mutual information {information:.1e}); "
                       "the projector ignores the transport. Lower eta, or use eta='auto'.", stacklevel=4)
     elif error > 0.05:
@@ -114,7 +114,7 @@ class KPWProjector(TransformerMixin, BaseEstimator):
         step="adaptive", # "adaptive", or "theory": the step of the convergence theorem
         n_starts=1, # the first is deterministic, the others are random
         max_iter=1000, # most iterations for each start
-        tol=1e-4, # stop when angle and marginal error are below; 0 runs all iterations
+        tol=1e-4, # stop when angle and marginal error are below (exact: the relative gain); 0 runs all iterations of "bcd"
         rng=None, # seed or generator for further starts
         progress=False, # True, False or a function of (done, total)
     ):
@@ -122,11 +122,11 @@ class KPWProjector(TransformerMixin, BaseEstimator):
         self.ridge, self.rank, self.norm, self.solver, self.step = ridge, rank, norm, solver, step
         self.n_starts, self.max_iter, self.tol, self.rng, self.progress = n_starts, max_iter, tol, rng, progress
 
-    def fit(self, Z, labels):
-        "Learn from a pooled sample `Z` and one label with two values for each point"
+    def fit(self, Z, y):
+        "Learn from a pooled sample `Z` and labels `y` with two values, one for each point"
         _check_parameters(self)
-        Z, labels = validate_data(self, Z, labels, dtype=np.float64, ensure_min_samples=2)
-        return _fit(self, Z, *_two_classes(labels))
+        Z, y = validate_data(self, Z, y, dtype=np.float64, ensure_min_samples=2)
+        return _fit(self, Z, *_two_classes(y))
 
     def transform(self, Z):
         "Project new points to d dimensions"
@@ -153,7 +153,7 @@ def _two_classes(labels):
     classes, index = np.unique(labels, return_inverse=True)
     if len(classes) != 2:
         plural = "class" if len(classes) == 1 else "classes"
-        raise ValueError(f"labels must hold exactly two values, one for each sample, got {len(classes)} {plural}. Only binary classification is supported.")
+        raise ValueError(f"y must hold exactly two values, the labels of the two samples, got {len(classes)} {plural}. Only binary classification is supported.")
     return classes, np.argsort(index, kind="stable"), int((index == 0).sum())
 
 # %% ../nbs/05_distance.ipynb #c022
@@ -175,12 +175,12 @@ def _fit(est, Z, classes, order, n):
     est.history_, est.converged_, est.n_iter_ = dict(zip(HISTORY, run["history"].T)), run["converged"], len(run["history"])
     est.plan_, est.potentials_, est.value_ = run["plan"], run["potentials"], float(est.history_["value"][-1])
     est.objective_ = est.value_ if est.solver == "exact" else -est.eta_*float(est.history_["F"][-1])
-    if est.solver == "bcd": _warn_about_eta(est.plan_, est.history_["error"][-1], est.eta_)
+    if est.solver == "bcd": _warn_about_eta(est.plan_, est.value_, est.history_["error"][-1], est.eta_)
     return est
 
 # %% ../nbs/05_distance.ipynb #c023
 def _sklearn_tags(self):
-    tags = BaseEstimator.__sklearn_tags__(self)
+    tags = super(KPWProjector, self).__sklearn_tags__()
     tags.classifier_tags, tags.target_tags.required = ClassifierTags(multi_class=False), True
     tags.input_tags.pairwise = self.kernel == "precomputed"
     return tags

@@ -181,8 +181,9 @@ def _spread(Z, size):
 def median_bandwidth(
     Z, # the pooled sample
     metric:str="euclidean", # "euclidean", "cityblock" (for `Laplace`) or "radius" (distance to the mean, for `Polynomial`)
+    quantile:float=0.5, # another quantile than the median: 0.05 is the scale of neighbours
 )->float: # a length, in the units of the data
-    "The median distance between different points of the pooled sample"
+    "The median distance between different points of the pooled sample, or another quantile"
     check_choice(metric, "metric", ("euclidean", "cityblock", "radius"))
     Z = _spread(check_sample(Z, "Z"), 2000)
     if metric == "radius": distances = np.sqrt(((Z - Z.mean(0))**2).sum(1))
@@ -190,7 +191,7 @@ def median_bandwidth(
     else: distances = np.sqrt(squared_distances(Z)[np.triu_indices(len(Z), 1)])
     distances = distances[distances > 0]
     if distances.size == 0: raise ValueError("bandwidth='median' needs two different points, but all points are equal; pass a number.")
-    return float(np.median(distances))
+    return float(np.quantile(distances, check_number(quantile, "quantile", 0, 1)))
 
 # %% ../nbs/01_kernels.ipynb #c047
 KERNELS = dict(gaussian=Gaussian, laplace=Laplace, matern=Matern, linear=Linear, polynomial=Polynomial, precomputed=Precomputed)

@@ -1,0 +1,153 @@
+"kpw_test: exact, the same for any worker count, kind to bad input."
+import pickle
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from kpw_nb import KPWProjector, KPWTest, MeanProjector, WitnessProjector, kpw_distance, kpw_test
+from kpw_nb.twosample import RefitStatistic, auto_candidates, mmd_values, select_projector, split_samples
+
+rng = np.random.default_rng(0)
+X, Y = rng.standard_normal((20, 4)), rng.standard_normal((16, 4))*[2, 1, 1, 1]
+METHODS = {"refit": dict(method="refit"), "split": dict(method="split"), "one": dict(method="refit", candidates=KPWProjector(d=2, ridge=1.)),
+           "algorithm 1": dict(method="split", candidates=KPWProjector(d=2))}
+
+
+@pytest.mark.parametrize("kw", METHODS.values(), ids=METHODS)
+def test_same_bits_for_any_workers(kw):
+    base = kpw_test(X, Y, n_resamples=39, rng=3, **kw)
+    with ThreadPoolExecutor(2) as pool:
+        for workers in (2, pool.map):
+            other = kpw_test(X, Y, n_resamples=39, rng=3, workers=workers, **kw)
+            assert other.statistic == base.statistic and other.pvalue == base.pvalue
+            assert (other.null_distribution == base.null_distribution).all()
+
+
+def test_same_bits_on_dask():
+    from dask.distributed import Client
+    from joblib import parallel_config
+    base = kpw_test(X, Y, n_resamples=39, rng=3)
+    with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None), parallel_config(backend="dask"):
+        other = kpw_test(X, Y, n_resamples=39, rng=3, workers=2)
+    assert (other.null_distribution == base.null_distribution).all() and other.statistic == base.statistic
+
+
+@pytest.mark.parametrize("kw", METHODS.values(), ids=METHODS)
+def test_level(kw):
+    "120 null data sets, n != m, ties: no more rejections than the 99.9 % binomial bound at any level"
+    p = []
+    for t in range(120):
+        g = np.random.default_rng([5, t])
+        p.append(kpw_test(np.round(g.standard_normal((11, 2)), 1), np.round(g.standard_normal((8, 2)), 1), n_resamples=19, rng=t, **kw).pvalue)
+    for alpha in (0.05, 0.1, 0.3, 0.6): assert (np.array(p) <= alpha + 1e-12).sum() <= binom.ppf(0.999, len(p), alpha)
+
+
+def test_finds_a_clear_difference():
+    res = kpw_test(X, Y + 2, rng=0)
+    assert res.pvalue == 1/200 and res.reject() and not res.reject(0.001) and "differ" in res.summary()
+    assert kpw_test(X, Y + 2, method="split", rng=0).pvalue <= 0.05
+
+
+def test_result():
+    res = kpw_test(X, Y, n_resamples=39, rng=0)
+    statistic, pvalue = res
+    assert (statistic, pvalue) == (res.statistic, res.pvalue) and len(res.null_distribution) == res.n_resamples == 39
+    assert res.interval[0] <= pvalue <= res.interval[1] and len(res.candidates) == len(auto_candidates(np.vstack([X, Y])))
+    copy = pickle.loads(pickle.dumps(res))
+    assert copy.statistic == res.statistic and "<table>" in res._repr_html_()
+    again = kpw_test(X, Y, n_resamples=39, rng=int(res.seed))
+    assert (again.null_distribution == res.null_distribution).all()
+    where = res.where()
+    assert sorted(where.samples_X) == list(range(20)) and sorted(where.features) == list(range(4)) and where.importance.sum() == pytest.approx(1)
+    fig, axes = res.plot()
+    assert len(axes) == 2
+
+
+def test_inputs_are_not_changed():
+    A, B = X.copy(), Y.copy()
+    A.flags.writeable = B.flags.writeable = False
+    for kw in METHODS.values(): kpw_test(A, B, n_resamples=19, rng=0, **kw)
+    assert (A == X).all() and (B == Y).all()
+
+
+def test_relabelling_is_what_changes_nothing():
+    "The order of points within a sample does not matter"
+    Z, n = np.vstack([X, Y]), len(X)
+    order = np.r_[rng.permutation(n), n + rng.permutation(len(Y))][None]
+    for p in auto_candidates(Z):
+        s = RefitStatistic(p, Z, n)
+        assert s(order)[0] == pytest.approx(s(np.arange(len(Z))[None])[0], rel=1e-6)
+
+
+def test_kernels_against_plain_python():
+    Z, n = np.vstack([X, Y])[:9], 5
+    K = np.exp(-((Z[:, None] - Z)**2).sum(-1))
+    orders = np.array([rng.permutation(9) for _ in range(4)])
+    plain = getattr(mmd_values, "py_func", mmd_values)(K, orders, n)
+    np.testing.assert_allclose(mmd_values(K, orders, n), plain, rtol=1e-12)
+    naive = [K[np.ix_(o[:n], o[:n])].mean() + K[np.ix_(o[n:], o[n:])].mean() - 2*K[np.ix_(o[:n], o[n:])].mean() for o in orders]
+    np.testing.assert_allclose(plain, naive, rtol=1e-10, atol=1e-12)
+
+
+def test_refit_is_the_distance():
+    for kw in (dict(d=1), dict(d=3, ridge=1.), dict(d=2, norm="variance", ridge=0.5), dict(d=2, rank=5)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")                 # 25 iterations are not meant to converge
+            r = kpw_distance(X, Y, max_iter=25, tol=0, **kw)
+        s = RefitStatistic(KPWProjector(**kw), np.vstack([X, Y]), len(X), 25)
+        assert s(np.arange(36)[None])[0] == pytest.approx(r.objective, rel=1e-6)
+
+
+def test_protocol():
+    t = KPWTest(candidates=[MeanProjector(), WitnessProjector()])
+    assert t.fit(X, Y) is t
+    res = t.test(X + 0., Y, n_resamples=19, rng=0)
+    assert res.method == "split" and res.n_resamples == 19
+    assert KPWTest().test(X, Y, n_resamples=19, rng=0).method == "refit"
+
+
+def test_cross_validation_chooses_from_the_paper_grid():
+    best, table = select_projector(X, Y, rng=0, n_resamples=19)
+    assert len(table) == 9 and {p.rho for p, _, _ in table} == {0.25, 0.5, 0.75}
+    assert min((p, -z) for _, p, z in table) == next((p, -z) for q, p, z in table if q is best)
+    assert kpw_test(X, Y, candidates="cv", n_resamples=19, rng=0).method == "split"
+
+
+def test_large_samples_are_split():
+    g = np.random.default_rng(0)
+    res = kpw_test(g.standard_normal((1100, 2)), g.standard_normal((1000, 2)), n_resamples=19, rng=0)
+    assert res.method == "split" and "2100 points" in res.reason
+
+
+BAD = [(dict(method="both"), ValueError, "method"), (dict(candidates=[]), ValueError, "candidates is empty"), (dict(candidates="best"), ValueError, "candidates"),
+       (dict(candidates=3), TypeError, "candidates must be"), (dict(candidates=KPWProjector(solver="exact")), ValueError, "solver"), (dict(candidates=["kpw"]), TypeError, "candidates must be"), (dict(method="refit", candidates="cv"), ValueError, "cv"),
+       (dict(n_resamples=0), ValueError, "n_resamples"), (dict(n_resamples=9.5), TypeError, "n_resamples"), (dict(rng="x"), TypeError, "rng"),
+       (dict(workers=0), ValueError, "workers"), (dict(progress="x"), TypeError, "progress"), (dict(method="split", train_size=0), ValueError, "train_size"),
+       (dict(method="split", train_size=1.2), ValueError, "train_size"), (dict(method="split", train_size=0.95), ValueError, "train_size"),
+       (dict(combine="sum"), ValueError, "combine"), (dict(candidates=KPWProjector(eta=-1)), ValueError, "eta"), (dict(candidates=KPWProjector(d=0)), ValueError, "d must")]
+
+
+@pytest.mark.parametrize(("kw", "error", "word"), BAD, ids=range(len(BAD)))
+def test_bad_parameters(kw, error, word):
+    with pytest.raises(error, match=word): kpw_test(X, Y, **dict(n_resamples=19, rng=0) | kw)
+
+
+@pytest.mark.parametrize(("A", "B", "word"), [(X[:1], Y, "at least 2"), (X, Y[:, :2], "features"), (X*np.nan, Y, "NaN"), (X[0], Y, "2-D"),
+                                              (np.ones((5, 2)), np.ones((4, 2)), "constant"), ([["a"]]*3, Y, "numbers")])
+def test_bad_samples(A, B, word):
+    with pytest.raises(ValueError, match=word): kpw_test(A, B, n_resamples=19)
+
+
+def test_too_few_permutations_are_explained():
+    with pytest.warns(UserWarning, match="smallest possible p-value"): kpw_test(X, Y, n_resamples=9, rng=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kpw_test(X, Y, n_resamples=19, rng=0)
+
+
+def test_too_few_points_to_split():
+    with pytest.raises(ValueError, match="points of X"): split_samples(X[:3], Y)
+    assert kpw_test(X[:3], Y[:3], n_resamples=19, rng=0).interval[0] > 0
