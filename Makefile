@@ -16,7 +16,7 @@ STAMP   := .venv/.installed
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(STAMP)-data  ## install, then compare two samples of real digits
+demo: $(STAMP)-data  ## install, then test two samples of real digits
 	$(BIN)/kpw-nb demo
 
 test: $(STAMP)-dev  ## run every notebook and all checks; SLOW=1 adds the slow cells

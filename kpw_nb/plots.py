@@ -24,7 +24,7 @@ def _principal(FX, FY):
     pooled = np.vstack([FX, FY])
     centre = pooled.mean(0)
     _, sizes, axes = np.linalg.svd(pooled - centre, full_matrices=False)
-    if sizes[1] < 1e-6*sizes[0]: return (FX - centre) @ axes[:1].T, (FY - centre) @ axes[:1].T, ("principal output",)
+    if sizes[1] < 0.01*sizes[0]: return (FX - centre) @ axes[:1].T, (FY - centre) @ axes[:1].T, ("principal output",)
     if FX.shape[1] == 2: return FX, FY, ("output 1", "output 2")
     return (FX - centre) @ axes[:2].T, (FY - centre) @ axes[:2].T, ("principal output 1", "principal output 2")
 

@@ -299,7 +299,7 @@ def _name(p):
 def _training_weights(family, Z, n, iterations, rng):
     "Softmax of the z-scores that the candidates reach on the training data, by refitting under 99 relabellings"
     observed, null, *_ = permutation_values(_Columns([RefitStatistic(p, Z, n, iterations) for p in family]), n, len(Z) - n, n_resamples=99, rng=rng)
-    z = _zscores(np.vstack([observed, null]))[0]
+    z = _zscores(np.vstack([observed, null]))[0] + [isinstance(p, MeanProjector) for p in family]
     return np.exp(z - z.max())/np.exp(z - z.max()).sum()
 
 def _zscores(rows):
