@@ -60,8 +60,8 @@ _TINY, _HUGE = 1e-100, 1e100   # a row sum between these keeps what is cut off a
 @kernel(fastmath=FAST)
 def _exponents(point, Yt, v, inv_eta, e):
     "`e[j] = v[j] - ‖point - y_j‖²/η` for the columns y_j of `Yt`"
-    e[:] = 0.
-    for k in range(Yt.shape[0]):
+    for j in range(e.size): e[j] = (point[0] - Yt[0, j])*(point[0] - Yt[0, j])
+    for k in range(1, Yt.shape[0]):
         for j in range(e.size): e[j] += (point[k] - Yt[k, j])*(point[k] - Yt[k, j])
     for j in range(e.size): e[j] = v[j] - inv_eta*e[j]
 
