@@ -46,6 +46,7 @@ def our_iterations(problem, eta, iterations=100):
 # %% ../nbs/16_bench.ipynb #c009
 def literal_iteration(problem, eta):
     "A function that does one iteration as the paper writes it: G, U, V, no loop over pairs"
+    from kpw_nb.bcd import literal_gram
     G = literal_gram(problem["K"], problem["P"], problem["n"])
     U = np.linalg.inv(np.linalg.cholesky(G + 1e-9*np.eye(len(G)))).T
     n, d = problem["n"], len(problem["P"])
@@ -64,12 +65,6 @@ def literal_iteration(problem, eta):
         xi = zeta - (s @ zeta)*s
         return (s - 0.01*xi)/np.linalg.norm(s - 0.01*xi)
     return one
-
-# %% ../nbs/16_bench.ipynb #c010
-def literal_gram(K, P, n):
-    "The paper's signed block matrix G"
-    signs = np.r_[np.ones(n), -np.ones(len(K) - n)]
-    return np.kron(signs[:, None]*K*signs, P)
 
 # %% ../nbs/16_bench.ipynb #c012
 def compare_tests(n:int=200, D:int=64, n_resamples:int=199)->dict: # seconds, one run each, measured in one go

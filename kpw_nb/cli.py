@@ -6,7 +6,7 @@
 __all__ = ['demo_samples', 'demo', 'main']
 
 # %% ../nbs/15_cli.ipynb #c003
-import argparse, sys
+import argparse
 from pathlib import Path
 
 import numpy as np

@@ -6,7 +6,7 @@
 __all__ = ['cost_scale', 'start_point', 'KPWProjector', 'KPWResult', 'kpw_distance']
 
 # %% ../nbs/05_distance.ipynb #c003
-import math, warnings
+import warnings
 from dataclasses import dataclass
 
 import numpy as np

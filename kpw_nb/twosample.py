@@ -9,7 +9,7 @@ __all__ = ['REFIT_MAX', 'MeanProjector', 'WitnessProjector', 'mmd_values', 'refi
 
 # %% ../nbs/07_twosample.ipynb #c003
 import math, time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from fastcore.basics import patch
@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from .bcd import bcd
 from .core import FAST, Result, as_rng, check_choice, check_number, check_samples, kernel, spawn_seeds
 from .distance import KPWProjector, _check_parameters, cost_scale
-from .kernels import Gaussian, check_output_matrix, median_bandwidth, output_factor, output_matrix, resolve_kernel
+from .kernels import check_output_matrix, median_bandwidth, output_factor, output_matrix, resolve_kernel
 from .permutation import aggregate, check_resamples, permutation_pvalue, permutation_values, pvalue_interval, wasserstein_statistic
 from .representer import make_features
 from .transport import exact_transport
