@@ -7,8 +7,8 @@ from setuptools import find_packages, setup
 ini = ConfigParser(delimiters=["="])
 ini.read("settings.ini", encoding="utf-8")
 cfg = ini["DEFAULT"]
-extras = {name: cfg[f"{name}_requirements"].split() for name in ("data", "scale", "docs", "dev")}
-extras["dev"] += extras["data"] + extras["scale"]  # the notebooks run on real digits, the tests on a local cluster
+extras = {name: cfg[f"{name}_requirements"].split() for name in ("data", "scale", "peers", "docs", "dev")}
+extras["dev"] += extras["data"] + extras["scale"] + extras["peers"]  # real digits, a local cluster, and the libraries we compare with
 
 setup(
     name=cfg["lib_name"],

@@ -7,7 +7,7 @@ __all__ = ['FAST', 'check_sample', 'check_samples', 'check_number', 'check_choic
            'progress_bar', 'Result']
 
 # %% ../nbs/00_core.ipynb #c003
-import hashlib, math, numbers, os
+import hashlib, math, numbers, os, re
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import cache
@@ -104,11 +104,20 @@ def spawn_seeds(rng, n:int)->list: # `n` independent `SeedSequence` children
     return as_rng(rng).bit_generator.seed_seq.spawn(n)
 
 # %% ../nbs/00_core.ipynb #c023
+def _sources(module):
+    "{name: text} of a module of this package and of all it imports, directly or not"
+    here, found, todo = Path(__file__).parent, {}, [module]
+    while todo:
+        name = todo.pop()
+        if name in found or not (here/f"{name}.py").exists(): continue
+        found[name] = text = (here/f"{name}.py").read_text(encoding="utf-8")
+        todo += [p.stem for p in here.glob("*.py")] if re.search(r"^from \. import", text, re.M) else re.findall(r"^from \.(\w+) import", text, re.M)
+    return dict(sorted(found.items()))
+
 @cache
-def _cache_dir():
+def _cache_dir(module):
     "A writable folder for exactly these sources, or None"
-    sources = sorted(Path(__file__).parent.rglob("*.py"))
-    key = hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()[:16]
+    key = hashlib.sha256("\0".join(_sources(module).values()).encode()).hexdigest()[:16]
     root = os.environ.get("NUMBA_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home()/".cache")/"kpw_nb"
     folder = Path(root)/key
     try: folder.mkdir(parents=True, exist_ok=True)
@@ -122,7 +131,8 @@ def kernel(f=None, **options):
     "`numba.njit` for this project: cached safely in the package, never in a notebook"
     if f is None: return lambda g: kernel(g, **options)
     options = dict(error_model="numpy", nogil=True) | options
-    folder = None if f.__module__ == "__main__" else _cache_dir()
+    package, _, module = f.__module__.partition(".")
+    folder = _cache_dir(module) if package == "kpw_nb" else None      # what other code depends on cannot be known
     if folder is None: return njit(**options)(f)
     old, config.CACHE_DIR = config.CACHE_DIR, folder  # numba reads it at decoration only
     try: return njit(cache=True, **options)(f)

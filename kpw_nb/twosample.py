@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['REFIT_MAX', 'MeanProjector', 'WitnessProjector', 'mmd_values', 'refit_values', 'RefitStatistic', 'auto_candidates',
-           'paper_grid', 'select_projector', 'split_samples', 'Difference', 'explain', 'KPWTestResult', 'KPWTest',
-           'kpw_test']
+           'paper_grid', 'select_projector', 'split_samples', 'soft_transform', 'Potentials', 'DualStatistic',
+           'Difference', 'explain', 'KPWTestResult', 'KPWTest', 'kpw_test']
 
 # %% ../nbs/07_twosample.ipynb #c003
 import math, time
@@ -21,7 +21,7 @@ from .distance import KPWProjector, _check_parameters, cost_scale
 from .kernels import check_output_matrix, median_bandwidth, output_factor, output_matrix, resolve_kernel
 from .permutation import aggregate, check_resamples, permutation_pvalue, permutation_values, pvalue_interval, wasserstein_statistic
 from .representer import make_features
-from .transport import exact_transport
+from .transport import cost_matrix, exact_transport, sinkhorn
 
 # %% ../nbs/07_twosample.ipynb #c007
 class _KernelProjector(TransformerMixin, BaseEstimator):
@@ -111,7 +111,7 @@ class RefitStatistic:
 # %% ../nbs/07_twosample.ipynb #c024
 def auto_candidates(
     Z, # pooled sample
-    split:bool=False, # for held-out testing: one output each (so that W is a sort), and a wide mean projector
+    split:bool=False, # for held-out testing: one output each, and a wide mean projector
 )->list: # projectors, not fitted
     "The default family: blind to the labels, from neighbours' scale to the median distance"
     near, median = median_bandwidth(Z, quantile=0.05), median_bandwidth(Z)
@@ -140,7 +140,7 @@ def select_projector(
     X1, Y1, X2, Y2 = split_samples(X, Y, train_size, cut)
     table = []
     for p in paper_grid(np.vstack([X, Y])) if candidates is None else candidates:
-        observed, null, *_ = _held_out(clone(p).fit(np.vstack([X1, Y1]), _labels(X1, Y1)), X2, Y2, n_resamples=n_resamples, rng=seed)
+        observed, null, *_ = _held_out([clone(p).fit(np.vstack([X1, Y1]), _labels(X1, Y1))], X2, Y2, n_resamples=n_resamples, rng=seed)
         z = (observed[0] - null.mean())/max(null.std(), 1e-300)
         table.append((p, permutation_pvalue(observed[0], null[:, 0]), z))
     return min(table, key=lambda row: (row[1], -row[2]))[0], table
@@ -148,12 +148,12 @@ def select_projector(
 # %% ../nbs/07_twosample.ipynb #c028
 def _labels(X, Y): return np.r_[np.zeros(len(X)), np.ones(len(Y))]
 
-def _held_out(projectors, X, Y, **kw):
-    "W of the held-out projections, observed and permuted, one column for each fitted projector"
-    projectors = projectors if isinstance(projectors, list) else [projectors]
-    Z = np.vstack([X, Y])
-    parts = [wasserstein_statistic(p.transform(Z), len(X)) for p in projectors]
-    return permutation_values(_Columns(parts), len(X), len(Y), **kw)
+def _held_out(projectors, X, Y, potentials=None, **kw):
+    "The statistic of the held-out projections, observed and permuted, one column for each fitted projector"
+    Z, n = np.vstack([X, Y]), len(X)
+    if potentials is None: parts = [wasserstein_statistic(p.transform(Z), n) for p in projectors]
+    else: parts = [DualStatistic(*g(p.transform(Z)), n) for p, g in zip(projectors, potentials, strict=True)]
+    return permutation_values(_Columns(parts), n, len(Y), **kw)
 
 class _Columns:
     "Several statistics side by side (a class, so that it pickles)"
@@ -178,6 +178,42 @@ def split_samples(
     return X1, Y1, X2, Y2
 
 # %% ../nbs/07_twosample.ipynb #c032
+@kernel
+def soft_transform(F, T, w, eta):
+    "-η log Σ_j exp(w_j - |F_i - T_j|²/η) for each row of F"
+    out, e = np.empty(len(F)), np.empty(len(T))
+    for i in range(len(F)):
+        for j in range(len(T)):
+            c = 0.
+            for k in range(F.shape[1]): c += (F[i, k] - T[j, k])**2
+            e[j] = w[j] - c/eta
+        top, total = e.max(), 0.
+        for j in range(len(T)): total += math.exp(e[j] - top)
+        out[i] = -eta*(top + math.log(total))
+    return out
+
+# %% ../nbs/07_twosample.ipynb #c033
+class Potentials:
+    "The entropic potentials of projected training samples, as functions of any projected points"
+    def __init__(self,
+        FX, FY, # projected training samples (n, d), (m, d)
+        sharpness:float=0.1, # η in units of the mean cost
+    ):
+        C = cost_matrix(FX, FY)
+        self.FX, self.FY, self.eta = np.ascontiguousarray(FX), np.ascontiguousarray(FY), max(sharpness*C.mean(), 1e-300)
+        self.u, self.v = sinkhorn(C, self.eta, v0=np.zeros(len(FY)), max_iter=100, tol=1e-6).potentials
+    def __call__(self, F):
+        "(φ, ψ) at the rows of F"
+        return soft_transform(F, self.FY, self.v, self.eta), soft_transform(F, self.FX, self.u, self.eta)
+
+class DualStatistic:
+    "mean of φ over X plus mean of ψ over Y, for each order"
+    def __init__(self, phi, psi, n):
+        m = len(phi) - n
+        self.n, self.base, self.gain = n, psi.sum()/m, phi/n - psi/m     # a point that moves from Y to X changes ψ/m into φ/n
+    def __call__(self, orders): return np.array([self.base + self.gain[o[:self.n]].sum() for o in orders])
+
+# %% ../nbs/07_twosample.ipynb #c039
 @dataclass(frozen=True, repr=False)
 class Difference(Result):
     "Where two samples differ, from the strongest projector"
@@ -188,7 +224,7 @@ class Difference(Result):
     features:np.ndarray|None # feature positions, most important first; None if the kernel has no gradient
     importance:np.ndarray|None # share of each feature, sums to one
 
-# %% ../nbs/07_twosample.ipynb #c033
+# %% ../nbs/07_twosample.ipynb #c040
 def explain(
     projector, # fitted
     X, Y, # samples
@@ -207,7 +243,7 @@ def explain(
         features = np.argsort(-importance, kind="stable")
     return Difference(np.argsort(-cost_X, kind="stable"), np.argsort(-cost_Y, kind="stable"), cost_X, cost_Y, features, importance)
 
-# %% ../nbs/07_twosample.ipynb #c036
+# %% ../nbs/07_twosample.ipynb #c043
 @dataclass(frozen=True, repr=False)
 class KPWTestResult(Result):
     "What `kpw_test` returns; unpacks as (statistic, pvalue)"
@@ -233,7 +269,7 @@ class KPWTestResult(Result):
         "The points and features in which the samples differ most"
         return explain(self.projector, *self.samples)
 
-# %% ../nbs/07_twosample.ipynb #c037
+# %% ../nbs/07_twosample.ipynb #c044
 @patch
 def _rows(self:KPWTestResult):
     "The answer in a sentence, then the table"
@@ -255,27 +291,36 @@ def plot(self:KPWTestResult, axes=None):
     plot_null(self.null_distribution, self.statistic, self.pvalue, ax=axes[1])
     return fig, axes
 
-# %% ../nbs/07_twosample.ipynb #c039
+# %% ../nbs/07_twosample.ipynb #c046
 class KPWTest(BaseEstimator):
     "Two-sample test on the shared protocol: `fit(X, Y)` trains, `test(X, Y)` returns a result"
     def __init__(self,
         method="auto", # "refit": no split, search anew in every permutation; "split": train, then permute held-out data; "auto" chooses
         candidates="auto", # "auto", "cv" (the paper's cross-validation; needs a split), a projector, or a list of them
         combine="auto", # several candidates: "max", "minp", "softmax", or "auto": "max", after training weighted by what the training showed
+        statistic="auto", # on held-out data: "wasserstein" (the paper's), "dual" (the trained potentials), or "auto": "dual" for candidates="auto"
         refit_iter=30, # iterations of each search under "refit"
-    ): self.method, self.candidates, self.combine, self.refit_iter = method, candidates, combine, refit_iter
+    ): self.method, self.candidates, self.combine, self.statistic, self.refit_iter = method, candidates, combine, statistic, refit_iter
+
+    @property
+    def trains(self): return self.method == "split" or _is(self.candidates, "cv")   # needs data besides what it tests
 
     def fit(self, X, Y, rng=None):
         "Train the projectors on these samples; `test` will then treat its samples as held out"
         X, Y = check_samples(X, Y)
+        check_choice(self.statistic, "statistic", ("auto", "wasserstein", "dual"))
         Z, labels = np.vstack([X, Y]), _labels(X, Y)
-        if isinstance(self.candidates, str) and self.candidates == "cv": family = [select_projector(X, Y, rng=rng)[0]]
+        if _is(self.candidates, "cv"): family = [select_projector(X, Y, rng=rng)[0]]
         else: family = _family(self.candidates, Z, split=True)
         self.projectors_ = [clone(p).fit(Z, labels) for p in family]
+        dual = self.statistic == "dual" or (self.statistic == "auto" and _is(self.candidates, "auto"))
+        self.potentials_ = [Potentials(*np.split(p.transform(Z), [len(X)])) for p in self.projectors_] if dual else None
         self.weights_ = None if len(family) == 1 or self.combine != "auto" else _training_weights(family, Z, len(X), self.refit_iter, rng)
         return self
 
-# %% ../nbs/07_twosample.ipynb #c040
+# %% ../nbs/07_twosample.ipynb #c047
+def _is(candidates, word): return isinstance(candidates, str) and candidates == word
+
 def _family(candidates, Z, split):
     "The list of projectors that `candidates` means"
     if isinstance(candidates, str):
@@ -295,7 +340,7 @@ def _name(p):
     given = {k: v for k, v in p.get_params().items() if k not in ("rng", "progress") and repr(v) != repr(type(p)().get_params()[k])}
     return type(p).__name__.replace("Projector", "") + "(" + ", ".join(f"{k}={v:.3g}" if isinstance(v, float) else f"{k}={v}" for k, v in given.items()) + ")"
 
-# %% ../nbs/07_twosample.ipynb #c042
+# %% ../nbs/07_twosample.ipynb #c049
 def _training_weights(family, Z, n, iterations, rng):
     "Softmax of the z-scores that the candidates reach on the training data, by refitting under 99 relabellings"
     observed, null, *_ = permutation_values(_Columns([RefitStatistic(p, Z, n, iterations) for p in family]), n, len(Z) - n, n_resamples=99, rng=rng)
@@ -313,7 +358,7 @@ def _combine(observed, null, how, weights):
     combined = (_zscores(np.vstack([observed, null]))*weights).sum(1)
     return float(combined[0]), combined[1:]
 
-# %% ../nbs/07_twosample.ipynb #c043
+# %% ../nbs/07_twosample.ipynb #c050
 def _result(method, reason, family, values, how, weights, seed, seconds, finish):
     "Combine, calibrate, and say which candidate was strongest"
     observed, null, complete, partial = values
@@ -328,7 +373,7 @@ def _result(method, reason, family, values, how, weights, seed, seconds, finish)
     table = tuple((_name(q), float(o), float(s), a) for q, o, s, a in zip(family, observed, z, alone))
     return KPWTestResult(statistic, p, interval, method, reason, table, len(combined), partial, combined, seed, seconds, projector, samples)
 
-# %% ../nbs/07_twosample.ipynb #c044
+# %% ../nbs/07_twosample.ipynb #c051
 @patch
 def test(self:KPWTest, X, Y, *, n_resamples:int=199, rng=None, workers=1, progress=False)->KPWTestResult:
     "The exact test of these samples: on held-out projections after `fit`, else by refitting in every permutation"
@@ -339,7 +384,7 @@ def test(self:KPWTest, X, Y, *, n_resamples:int=199, rng=None, workers=1, progre
     options, start = dict(n_resamples=n_resamples, rng=g, workers=workers, progress=progress), time.perf_counter()
     if hasattr(self, "projectors_"):
         family, method, reason = self.projectors_, "split", getattr(self, "_reason", "the projectors were trained on other data")
-        values = _held_out(family, X, Y, **options)
+        values = _held_out(family, X, Y, self.potentials_, **options)
         finish = lambda k: (family[k], (X, Y))
     else:
         family, method, reason = _family(self.candidates, Z, split=False), "refit", getattr(self, "_reason", "no data is lost to training")
@@ -348,9 +393,10 @@ def test(self:KPWTest, X, Y, *, n_resamples:int=199, rng=None, workers=1, progre
         finish = lambda k: (clone(family[k]).fit(Z, labels), (X, Y))
     return _result(method, reason, family, values, self.combine, getattr(self, "weights_", None), seed, dict(permutations=time.perf_counter() - start), finish)
 
-# %% ../nbs/07_twosample.ipynb #c045
+# %% ../nbs/07_twosample.ipynb #c053
 REFIT_MAX = 2000  # pooled points up to which refitting in every permutation is the default
 
+# %% ../nbs/07_twosample.ipynb #c055
 def kpw_test(
     X, # first sample (n, D)
     Y, # second sample (m, D)
@@ -360,15 +406,17 @@ def kpw_test(
     n_resamples:int=199, # permutations
     train_size:float=0.5, # share that trains, for method="split"
     combine:str="auto", # how several candidates are combined: "max", "minp", "softmax", or "auto"
+    statistic:str="auto", # after a split: "wasserstein" (the paper's), "dual" (the trained potentials), or "auto": "dual" for candidates="auto"
     rng=None, # seed or generator
     workers=1, # an integer or a map-like function
     progress=False, # True, False or a function of (done, total)
 )->KPWTestResult:
     "Do X and Y come from the same distribution? An exact p-value, and where they differ"
     check_choice(method, "method", ("auto", "refit", "split")); check_choice(combine, "combine", ("auto", "max", "minp", "softmax"))
+    check_choice(statistic, "statistic", ("auto", "wasserstein", "dual"))
     X, Y = check_samples(X, Y)
-    small, cv = len(X) + len(Y) <= REFIT_MAX, isinstance(candidates, str) and candidates == "cv"
-    t, g = KPWTest(method, candidates, combine), as_rng(rng)
+    small, cv = len(X) + len(Y) <= REFIT_MAX, _is(candidates, "cv")
+    t, g = KPWTest(method, candidates, combine, statistic), as_rng(rng)
     if method == "refit" or (method == "auto" and small and not cv):
         t._reason = "asked for" if method == "refit" else f"{len(X) + len(Y)} points are few enough to search anew in every permutation"
         return t.test(X, Y, n_resamples=n_resamples, rng=g, workers=workers, progress=progress)

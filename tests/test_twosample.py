@@ -5,10 +5,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from scipy.special import logsumexp
 from scipy.stats import binom
 
 from kpw_nb import KPWProjector, KPWTest, MeanProjector, WitnessProjector, kpw_distance, kpw_test
-from kpw_nb.twosample import RefitStatistic, auto_candidates, mmd_values, select_projector, split_samples
+from kpw_nb.transport import sinkhorn, wasserstein
+from kpw_nb.twosample import (DualStatistic, Potentials, RefitStatistic, auto_candidates, mmd_values, select_projector, soft_transform,
+                              split_samples)
 
 rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((20, 4)), rng.standard_normal((16, 4))*[2, 1, 1, 1]
@@ -151,3 +157,64 @@ def test_too_few_permutations_are_explained():
 def test_too_few_points_to_split():
     with pytest.raises(ValueError, match="points of X"): split_samples(X[:3], Y)
     assert kpw_test(X[:3], Y[:3], n_resamples=19, rng=0).interval[0] > 0
+
+
+# the dual statistic: trained potentials on held-out projections
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 3), st.floats(0.05, 5.))
+def test_soft_transform_is_a_log_sum(seed, d, eta):
+    g = np.random.default_rng(seed)
+    F, T, w = g.standard_normal((7, d)), g.standard_normal((5, d)), g.standard_normal(5)
+    expected = -eta*logsumexp(w - cdist(F, T, "sqeuclidean")/eta, axis=1)
+    np.testing.assert_allclose(soft_transform(F, T, w, eta), expected, rtol=1e-10, atol=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 12), st.integers(2, 12))
+def test_dual_statistic_is_two_means(seed, n, m):
+    g = np.random.default_rng(seed)
+    phi, psi = g.standard_normal(n + m), g.standard_normal(n + m)
+    orders = np.array([g.permutation(n + m) for _ in range(4)])
+    values = DualStatistic(phi, psi, n)(orders)
+    np.testing.assert_allclose(values, [phi[o[:n]].mean() + psi[o[n:]].mean() for o in orders], rtol=1e-9, atol=1e-12)
+    assert (DualStatistic(phi, psi, n)(orders[2:3]) == values[2:3]).all()       # independent of the batch
+
+
+def test_potentials_of_the_training_points_are_the_dual_value():
+    g = np.random.default_rng(0)
+    FX, FY = g.standard_normal((30, 2)), g.standard_normal((20, 2)) + 1
+    p = Potentials(FX, FY)
+    phi, psi = p(np.vstack([FX, FY]))
+    ours = phi[:30].mean() + psi[30:].mean()
+    solved = sinkhorn(cdist(FX, FY, "sqeuclidean"), p.eta)
+    assert ours == pytest.approx(p.eta*(solved.potentials[0].mean() + solved.potentials[1].mean() + np.log(600)), rel=1e-4)
+    sharp = Potentials(FX, FY, sharpness=1e-3)
+    sharp.u, sharp.v = sinkhorn(cdist(FX, FY, "sqeuclidean"), sharp.eta).potentials      # so sharp a problem needs more sweeps
+    phi, psi = sharp(np.vstack([FX, FY]))
+    assert phi[:30].mean() + psi[30:].mean() == pytest.approx(wasserstein(FX, FY), rel=0.05)      # Kantorovich, as η goes to 0
+
+
+def test_dual_test_same_for_workers_and_level():
+    g = np.random.default_rng(1)
+    X, Y = g.standard_normal((40, 3)), g.standard_normal((30, 3)) + 0.7
+    kw = dict(method="split", candidates=KPWProjector(d=2), statistic="dual", rng=3, n_resamples=99)
+    a, b = kpw_test(X, Y, **kw), kpw_test(X, Y, workers=2, **kw)
+    assert a.pvalue == b.pvalue and (a.null_distribution == b.null_distribution).all()
+    p = []
+    for data, rng in zip(*(np.random.SeedSequence(k).spawn(200) for k in (5, 6))):
+        d = np.random.default_rng(data)
+        A, B = np.round(d.standard_normal((12, 2)), 1), np.round(d.standard_normal((16, 2)), 1)
+        p.append(kpw_test(A, B, method="split", candidates=MeanProjector(), statistic="dual", n_resamples=19, rng=rng).pvalue)
+    for alpha in (0.05, 0.25, 0.5): assert (np.array(p) <= alpha + 1e-12).sum() <= binom.ppf(0.999, 200, alpha)
+
+
+def test_dual_of_constant_projections():
+    phi, psi = Potentials(np.zeros((4, 1)), np.zeros((3, 1)))(np.zeros((5, 1)))
+    assert np.isfinite(phi).all() and np.ptp(phi) == np.ptp(psi) == 0
+
+
+def test_statistic_is_checked_and_trains_is_known():
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    with pytest.raises(ValueError, match="statistic must be"): kpw_test(X, X + 1, statistic="sliced")
+    assert KPWTest("split").trains and KPWTest(candidates="cv").trains and not KPWTest().trains
