@@ -19,7 +19,7 @@ help:  ## list the targets
 demo: $(STAMP)-data  ## install, then test two samples of real digits
 	$(BIN)/kpw-nb demo
 
-test: $(STAMP)-dev  ## run every notebook and all checks; SLOW=1 adds the slow cells
+test: $(STAMP)-$(if $(CI),docs,dev)  ## run every notebook and all checks (of the site too, after make docs); SLOW=1 adds the slow cells
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(if $(SLOW),--slow)
 
 notebooks: $(STAMP)-dev  ## re-execute notebooks in place; NB=04_bcd takes one, SLOW=1 the slow cells too
@@ -42,7 +42,7 @@ bench: $(STAMP)-dev  ## time us and the libraries side by side
 	$(BIN)/python -m kpw_nb.bench
 
 clean:  ## remove what was built, .venv included
-	rm -rf .venv docs/_site docs/_nb build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv docs/_site docs/_nb docs/_static/vendor build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -10,6 +10,7 @@ _cfg = _ini["DEFAULT"]
 project = html_title = _cfg["title"]
 author, copyright, version = _cfg["author"], _cfg["copyright"], _cfg["version"]
 root_doc = "index"
+exclude_patterns = ["_notebooks", "_examples"]
 extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design", "sphinx-mathjax-offline"]
 
 nb_execution_mode = "off"                      # outputs are those in the notebooks
@@ -23,6 +24,7 @@ html_theme = "sphinx_book_theme"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_favicon = "_static/favicon.svg"
+html_context = dict(default_mode="auto")        # light or dark as the reader's system is; the button changes it
 html_show_sourcelink = html_copy_source = False
 html_theme_options = dict(
     repository_url=_cfg["git_url"], repository_provider="github", repository_branch=_cfg["branch"], path_to_docs=_cfg["nbs_path"],
@@ -31,6 +33,7 @@ html_theme_options = dict(
 )
 copybutton_selector = "div:not(.output) > div.highlight pre"
 
-# Widgets need two scripts. They are never fetched from a CDN: put them in docs/_static/vendor, or pages show the static output.
-_vendor = {"vendor/require.js": {}, "vendor/embed-amd.js": {"data-jupyter-widgets-cdn": ""}}
+# Widgets need two scripts, which docs/vendor.py fetches when it can; no page ever asks a CDN for them. Without them pages show the
+# static output.
+_vendor = {"vendor/require.js": {}, "widgets.js": {}, "vendor/embed-amd.js": {"data-jupyter-widgets-cdn": ""}}
 nb_ipywidgets_js = _vendor if all((_HERE/"_static"/name).exists() for name in _vendor) else {}

@@ -199,8 +199,11 @@ def bcd(phi, H, R, n, W, v, eta, tau, t, max_iter, tol):
         converged = angle <= tol and error <= tol and tol > 0
         if converged or k == max_iter - 1: break
         if t == 0: t = 1/max(value, 1e-300)
+        if tau == 0: t = min(t, 1.9/max(value, 1e-300))
         E, F, u, t = _s_step(E, D, R, n, value, slope, u, v, eta, t, tau == 0, objective, spare, spare_columns)
         W = ((1 - t*value)*W + t*G)/math.sqrt(1 + t*t*slope)
+        drift = 1/math.sqrt((W*E).sum())             # ‖S‖ = 1 up to rounding, which a long step would double again and again
+        W, E, F = drift*W, drift*E, drift*F
         plan, spare, columns, spare_columns = spare, plan, spare_columns, columns
         if tau == 0: t *= 1.2
     return W, F, u, v, plan, history[:k + 1], converged, t

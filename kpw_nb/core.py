@@ -7,7 +7,7 @@ __all__ = ['FAST', 'check_sample', 'check_samples', 'check_number', 'check_choic
            'progress_bar', 'Result']
 
 # %% ../nbs/00_core.ipynb #c003
-import hashlib, math, numbers, os, re
+import hashlib, math, numbers, os, re, uuid
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import cache
@@ -126,6 +126,7 @@ def _cache_dir(module):
 
 # %% ../nbs/00_core.ipynb #c024
 FAST = {"contract", "reassoc", "nsz", "arcp"}  # fast-math that still knows NaN and infinity
+_PROCESS = uuid.uuid4().hex[:12]               # in the names of the files this process writes
 
 def kernel(f=None, **options):
     "`numba.njit` for this project: cached safely in the package, never in a notebook"
@@ -135,8 +136,11 @@ def kernel(f=None, **options):
     folder = _cache_dir(module) if package == "kpw_nb" else None      # what other code depends on cannot be known
     if folder is None: return njit(**options)(f)
     old, config.CACHE_DIR = config.CACHE_DIR, folder  # numba reads it at decoration only
-    try: return njit(cache=True, **options)(f)
+    try: compiled = njit(cache=True, **options)(f)
     finally: config.CACHE_DIR = old
+    files = compiled._cache._cache_file
+    files._data_name_pattern = files._data_name_pattern.replace(".nbc", f".{_PROCESS}.nbc")
+    return compiled
 
 # %% ../nbs/00_core.ipynb #c028
 _LOG2E, _LN2_HI, _LN2_LO = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10

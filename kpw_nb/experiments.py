@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['SAMPLERS', 'SEED', 'PAPER', 'draw_problem', 'paper_tests', 'digit_tests', 'all_tests', 'Experiment', 'experiments',
-           'reproduce', 'beside', 'behind']
+           'reproduce', 'paper_figures', 'beside', 'behind']
 
 # %% ../nbs/11a_experiments.ipynb #c002
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class Experiment:
     protocol:str="train_once" # or "equal"
     trials:int=200 # repetitions of a full run
     quick:int=5 # repetitions of a quick one
-    thin:int=1 # a quick run takes every so manieth setting
+    thin:int=1 # a quick run takes the first of so many settings
 
 # %% ../nbs/11a_experiments.ipynb #c011
 def _grid(*parts):
@@ -89,9 +89,9 @@ def experiments()->dict: # name: Experiment
             {"KPW": KPWTest(), "KPW plain": _KPW(), "KPW plain, η = 0": _KPW(solver="exact"), "Sinkhorn": SinkhornTest(), "Sinkhorn+": SinkhornTest(eta="after")},
             _grid(dict(problem="gaussian", kind="diag", n=100, D=[16, 64, 128]), mixture | dict(n=200, D=[20, 80])), protocol="equal", trials=100, quick=2, thin=5),
         "comparison": Experiment("All tests at equal total size", all_tests(),
-            _grid(dict(problem="gaussian", n=50, D=64, kind=["diag", "rotated"]), mixture | dict(n=100, D=40), dict(problem="gaussian", n=100, D=20, kind="mean"), dict(problem="hdgm", n=400, D=10),
+            _grid(dict(problem="gaussian", n=50, D=[64, 128], kind=["diag", "rotated"]), mixture | dict(n=100, D=40), dict(problem="gaussian", n=100, D=20, kind="mean"), dict(problem="hdgm", n=400, D=10),
                   dict(problem="blobs", n=200), dict(problem="four", n=300), dict(problem="waves", n=300), dict(problem="perturbed", n=300), dict(problem="abundance", n=100), dict(problem="digits", n=150, digits="Q3"),
-                  dict(problem="gaussian", n=50, D=20, kind="diag") | _LEVEL), protocol="equal", thin=12),
+                  dict(problem="gaussian", n=50, D=20, kind="diag") | _LEVEL), protocol="equal", thin=14),
     }
 
 # %% ../nbs/11a_experiments.ipynb #c015
@@ -116,7 +116,7 @@ def reproduce(
     grid = [dict.fromkeys(columns) | row for row in e.grid][::e.thin if quick else 1]
     study = power_study(e.tests, draw_problem, grid=grid, protocol=e.protocol, n_trials=trials, rng=SEED, workers=workers,
                         store=None if store is None else Path(store)/f"{name}.jsonl", progress=progress)
-    study.attrs["title"] = f"{e.title}: {trials} repetitions" + (" (quick run, not the real one)" if trials < e.trials or quick else "")
+    study.attrs["title"] = f"{e.title}: {trials} repetitions" + (" (quick run, not the real one)" if quick else f" (a full run has {e.trials})" if trials < e.trials else "")
     return study
 
 # %% ../nbs/11a_experiments.ipynb #c017
@@ -132,22 +132,34 @@ PAPER = {
     "mnist level": {"KPW": [.061, .048, .053, .056, .047], "PW": [.056, .046, .056, .061, .049], "ME": [.044, .065, .059, .041, .060], "MMD-O": [.056, .060, .055, .058, .054], "MMD-NTK": [.057, .051, .068, .049, .061]}}
 
 # %% ../nbs/11a_experiments.ipynb #c019
+_AXIS = {"gaussian": ("D", _D), "mixture_dimension": ("D", _MIX), "mixture_size": ("n", [80, 100, 140, 180, 250]), "mnist": ("n", [200, 250, 300, 400, 500])}
+
+def paper_figures(
+    name:str, # of an experiment
+    kind:str=None, # "diag" or "rotated", for "gaussian"
+    null:bool=False, # the level instead of the power?
+)->dict: # test: {dimension or size: the paper's figure}
+    "What the paper reports for a panel of an experiment, if anything"
+    tables = PAPER.get(f"{name} level" if null else name, {})
+    return {(t[1] if isinstance(t, tuple) else t): dict(zip(_AXIS[name][1], v, strict=True)) for t, v in tables.items() if not isinstance(t, tuple) or t[0] == kind}
+
+# %% ../nbs/11a_experiments.ipynb #c022
 def beside(
     study, # rows of one panel of a study
-    paper:dict=None, # test: the paper's figures, in the order of `column`
+    paper:dict=None, # what `paper_figures` gives for this panel
     column:str="D", # what runs across the top
 ): # pandas DataFrame of texts
     "Ours [low, high] | the paper's"
     import pandas as pd
     values = sorted(study[column].unique())
     def cell(r):
-        printed = (paper or {}).get("KPW" if r.test.startswith("KPW") else r.test)
-        return f"{r.power:.3f} [{r.low:.2f}, {r.high:.2f}]" + (f" | {printed[values.index(getattr(r, column))]:.3f}" if printed else "")
+        printed = (paper or {}).get("KPW" if r.test.startswith("KPW") else r.test, {}).get(getattr(r, column))
+        return f"{r.power:.3f} [{r.low:.2f}, {r.high:.2f}]" + ("" if printed is None else f" | {printed:.3f}")
     table = study.assign(cell=[cell(r) for r in study.itertuples()]).pivot(index="test", columns=column, values="cell")
     table.columns = [int(v) for v in values]; table.columns.name = column
     return table.reindex(pd.unique(study.test))
 
-# %% ../nbs/11a_experiments.ipynb #c022
+# %% ../nbs/11a_experiments.ipynb #c025
 def behind(
     study, # rows of a study
     ours:str="KPW", # the test that should not be behind

@@ -14,7 +14,7 @@ from .core import check_choice, check_number, check_sample, check_samples
 COLOURS = dict(X="#0072B2", Y="#D55E00", other="#009E73")  # safe for colour-blind readers, the same everywhere
 
 # %% ../nbs/13_plots.ipynb #c006
-_LINES = (("#009E73", "-"), ("#CC79A7", "--"), ("#E69F00", "-."), ("#56B4E9", ":"), ("0.35", "-"))   # for what is neither X nor Y
+_LINES = (("#009E73", "-"), ("#CC79A7", "--"), ("#E69F00", "-."), ("#56B4E9", ":"), ("0.35", "-"), ("0", "--"), ("#8C6D31", "-."))   # for what is neither X nor Y
 
 def _axes(ax, **kw):
     "Given axes, or new ones"
@@ -30,12 +30,17 @@ def _check_plan(plan, n, m):
     return check_sample(plan, "plan", 1)
 
 # %% ../nbs/13_plots.ipynb #c010
-def _principal(FX, FY, dims):
-    "At most `dims` principal coordinates of the pooled projections, and their names"
-    if FX.shape[1] == 1: return FX, FY, ("output",)
+def _directions(FX, FY):
+    "Centre, sizes and principal axes of the pooled projections; along each axis the mean of Y is not below that of X"
     pooled = np.vstack([FX, FY])
     centre = pooled.mean(0)
     _, sizes, axes = np.linalg.svd(pooled - centre, full_matrices=False)
+    return centre, sizes, np.where(axes @ (FY.mean(0) - FX.mean(0)) < 0, -1., 1.)[:, None]*axes   # the sign of a singular vector is arbitrary
+
+def _principal(FX, FY, dims):
+    "At most `dims` principal coordinates of the pooled projections, and their names"
+    if FX.shape[1] == 1: return FX, FY, ("output",)
+    centre, sizes, axes = _directions(FX, FY)
     if sizes[1] <= 0.01*sizes[0]: return (FX - centre) @ axes[:1].T, (FY - centre) @ axes[:1].T, ("principal output",)
     if FX.shape[1] <= dims: return FX, FY, tuple(f"output {k + 1}" for k in range(FX.shape[1]))
     return (FX - centre) @ axes[:dims].T, (FY - centre) @ axes[:dims].T, tuple(f"principal output {k + 1}" for k in range(dims))
@@ -137,12 +142,10 @@ def _one_output(projector, X, Y, output):
     if isinstance(output, str):
         check_choice(output, "output", ("principal", "norm"))
         if output == "norm": return lambda F: np.linalg.norm(F, axis=1), "length of f"
-        F = np.vstack([projector.transform(X), projector.transform(Y)])
-        if F.shape[1] == 1: return lambda F: F[:, 0], "f"
-        centre = F.mean(0)
-        axis = np.linalg.svd(F - centre, full_matrices=False)[2][0]
-        axis = axis*np.sign(axis[np.argmax(abs(axis))])                # the sign of a singular vector is arbitrary
-        return lambda F: (F - centre) @ axis, "f, principal output"
+        FX, FY = projector.transform(X), projector.transform(Y)
+        if FX.shape[1] == 1: return lambda F: F[:, 0], "f"
+        centre, _, axes = _directions(FX, FY)
+        return lambda F: (F - centre) @ axes[0], "f, principal output"
     k = check_number(output, "output", 0, projector.transform(X[:1]).shape[1] - 1, integer=True)
     return lambda F: F[:, k], f"f, output {k + 1}"
 

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from fastcore.basics import patch
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
 
 from .bcd import bcd
-from .core import FAST, Result, as_rng, check_choice, check_number, check_samples, kernel, spawn_seeds
+from .core import FAST, Result, as_rng, check_choice, check_number, check_sample, check_samples, kernel, spawn_seeds
 from .distance import KPWProjector, _check_parameters, cost_scale
 from .kernels import check_output_matrix, median_bandwidth, output_factor, output_matrix, resolve_kernel
 from .permutation import aggregate, check_resamples, permutation_pvalue, permutation_values, pvalue_interval, wasserstein_statistic
@@ -29,12 +30,17 @@ class _KernelProjector(TransformerMixin, BaseEstimator):
     def __init__(self, kernel="gaussian", bandwidth="median"): self.kernel, self.bandwidth = kernel, bandwidth
     def fit(self, Z, labels):
         "Learn from a pooled sample and labels with two values (the smaller value is X)"
-        is_x = np.asarray(labels) == np.min(labels)
+        Z, is_x = check_sample(Z, "Z"), np.asarray(labels) == np.min(labels)
         self.kernel_, self.points_, self.support_ = resolve_kernel(self.kernel, self.bandwidth, Z), Z, np.arange(len(Z))
         b, K = self._weights(is_x), self.kernel_(Z, Z)
         self.dual_coef_ = (b/math.sqrt(max(b @ K @ b, 1e-300)))[:, None]
         return self
-    def transform(self, Z): return self.kernel_.columns(Z, self.points_, self.support_) @ self.dual_coef_
+    def transform(self, Z):
+        "Project new points to the line"
+        check_is_fitted(self, "dual_coef_")
+        Z = check_sample(Z, "Z", min_points=1)
+        if Z.shape[1] != self.points_.shape[1]: raise ValueError(f"Z has {Z.shape[1]} features, but the projector was fitted on {self.points_.shape[1]}; pass the same columns.")
+        return self.kernel_.columns(Z, self.points_, self.support_) @ self.dual_coef_
 
 # %% ../nbs/07_twosample.ipynb #c008
 class MeanProjector(_KernelProjector):
@@ -256,7 +262,7 @@ class KPWTestResult(Result):
     n_resamples:int # permutations done
     partial:bool # was it interrupted?
     null_distribution:np.ndarray # combined statistic of the permutations
-    seed:str # of the permutations: pass it again for the same result
+    seed:int|str # pass it again as `rng` for the same result; a text if it came from a spawned generator
     seconds:dict # where the time went
     projector:object # the strongest candidate, fitted
     samples:tuple # the samples the statistic was computed on
@@ -277,7 +283,7 @@ def _rows(self:KPWTestResult):
     rows = [("answer", f"{answer} (p = {self.pvalue:.3g}, {self.n_resamples} permutations{', interrupted' if self.partial else ''})"),
             ("p between", f"{self.interval[0]:.3g} and {self.interval[1]:.3g} (Monte Carlo, 95 %)"), ("method", f"{self.method}: {self.reason}")]
     rows += [(f"candidate {k + 1}", f"{name}: z = {z:.2f}, p alone = {p:.3g}") for k, (name, _, z, p) in enumerate(self.candidates)]
-    return rows + [("seed", self.seed), ("seconds", ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items()))]
+    return rows + [("seed", str(self.seed)), ("seconds", ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items()))]
 
 @patch
 def plot(self:KPWTestResult, axes=None):
@@ -319,6 +325,11 @@ class KPWTest(BaseEstimator):
         return self
 
 # %% ../nbs/07_twosample.ipynb #c047
+def _seed(g):
+    "What to pass as `rng` to repeat a run: the integer, or how the generator was spawned"
+    sequence = g.bit_generator.seed_seq
+    return sequence.entropy if not sequence.spawn_key else f"SeedSequence({sequence.entropy}, spawn_key={sequence.spawn_key})"
+
 def _is(candidates, word): return isinstance(candidates, str) and candidates == word
 
 def _family(candidates, Z, split):
@@ -380,7 +391,7 @@ def test(self:KPWTest, X, Y, *, n_resamples:int=199, rng=None, workers=1, progre
     X, Y = check_samples(X, Y)
     check_resamples(n_resamples)
     Z, labels, g = np.vstack([X, Y]), _labels(X, Y), as_rng(rng)
-    seed = str(g.bit_generator.seed_seq.entropy)
+    seed = _seed(g)
     options, start = dict(n_resamples=n_resamples, rng=g, workers=workers, progress=progress), time.perf_counter()
     if hasattr(self, "projectors_"):
         family, method, reason = self.projectors_, "split", getattr(self, "_reason", "the projectors were trained on other data")
@@ -395,6 +406,16 @@ def test(self:KPWTest, X, Y, *, n_resamples:int=199, rng=None, workers=1, progre
 
 # %% ../nbs/07_twosample.ipynb #c053
 REFIT_MAX = 2000  # pooled points up to which refitting in every permutation is the default
+
+# %% ../nbs/07_twosample.ipynb #c054
+def _is_large(X, Y, method, candidates):
+    "Is this a case for `scaled_test`?"
+    if hasattr(X, "dask") or hasattr(Y, "dask"):
+        if method == "refit" or _is(candidates, "cv"):
+            raise ValueError("X and Y are dask collections, which are tested on held-out blocks; use method='auto' without candidates='cv', or pass arrays (X.compute()).")
+        return True
+    rows = sum(A.shape[0] if getattr(A, "ndim", 0) else len(A) if hasattr(A, "__len__") else 0 for A in (X, Y))
+    return method == "auto" and _is(candidates, "auto") and rows > REFIT_MAX
 
 # %% ../nbs/07_twosample.ipynb #c055
 def kpw_test(
@@ -414,6 +435,9 @@ def kpw_test(
     "Do X and Y come from the same distribution? An exact p-value, and where they differ"
     check_choice(method, "method", ("auto", "refit", "split")); check_choice(combine, "combine", ("auto", "max", "minp", "softmax"))
     check_choice(statistic, "statistic", ("auto", "wasserstein", "dual"))
+    if _is_large(X, Y, method, candidates):
+        from kpw_nb.scale import scaled_test
+        return scaled_test(X, Y, n_resamples=n_resamples, candidates=candidates, combine=combine, statistic="wasserstein" if statistic == "auto" else statistic, rng=rng, workers=workers, progress=progress)
     X, Y = check_samples(X, Y)
     small, cv = len(X) + len(Y) <= REFIT_MAX, _is(candidates, "cv")
     t, g = KPWTest(method, candidates, combine, statistic), as_rng(rng)

@@ -313,3 +313,21 @@ def test_exact_ascent_stops_by_tolerance():
     assert loose[4] and tight[4] and len(loose[3]) < len(tight[3]) and tight[2].value >= loose[2].value
     assert tight[2].value == pytest.approx(exact_transport(tight[1][:8], tight[1][8:]).value, rel=1e-12)
     assert math.isfinite(tight[3][-1, 3])
+
+
+def test_a_long_step_does_not_blow_up_the_norm():
+    "Rounding in ‖S‖ grows by |1 - 2t⟨S, g⟩| an iteration unless it is taken out: 100 long steps must stay on the sphere"
+    p, eta = Problem(3, 12, 9, 2, 0.5), 0.5
+    value = bcd(p.phi, NONE, p.R, p.n, p.W, np.zeros(p.m), eta, 0., 0., 30, 0.)[5][-1, 1]
+    W, F, u, v, plan, history, *_ = bcd(p.phi, NONE, p.R, p.n, p.W, np.zeros(p.m), eta, 0.5*eta*4/value, 0., 100, 0.)    # t⟨S, g⟩ = 4
+    assert np.isfinite(history).all() and history[:, 1].max() < 100*value
+    assert (W*(p.phi @ (p.phi.T @ W))).sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_parts_of_W_that_the_features_do_not_see_stay_small():
+    "A long run with few features: without a cap on the step these parts grow in every turn until nothing else is left"
+    p = Problem(5, 30, 25, 1, 1., rank=3)
+    W, F, u, v, plan, history, *_ = bcd(p.phi, NONE, p.R, p.n, p.W, np.zeros(p.m), 0.01, 0., 0., 800, 0.)
+    assert np.isfinite(history).all() and (np.diff(history[:, 0]) < 1e-9).all()
+    assert np.abs(W).max() < 1e3*np.abs(p.W).max()
+    np.testing.assert_allclose(F, p.phi @ (p.phi.T @ W) @ p.R.T, rtol=1e-8, atol=1e-10)

@@ -46,3 +46,23 @@ def test_kernels_of_other_code_are_not_cached():
     @core.kernel
     def twice(x): return 2*x
     assert twice(2.) == 4 and type(twice._cache).__name__ == "NullCache"
+
+
+def test_processes_that_compile_at_once_do_not_mix_their_files(package):
+    "Two processes, both before either has written its index: what is loaded belongs to the key, or is nothing"
+    code = """
+import kpw_nb.core as core, kpw_nb.inner, importlib
+first = kpw_nb.inner.g._cache._cache_file
+core._PROCESS = 'another'
+second = importlib.reload(kpw_nb.inner).g._cache._cache_file
+load = second._load_index
+first.save('key of doubles', 'code for doubles')
+second._load_index = lambda: {}                      # it looked before the other had written
+second.save('key of arrays', 'code for arrays')
+second._load_index = load
+first._save_data(first._data_name(1), 'code for doubles')     # and the slower one finishes last
+print(second.load('key of doubles') in (None, 'code for doubles'), second.load('key of arrays') in (None, 'code for arrays'))
+"""
+    env = os.environ | dict(NUMBA_CACHE_DIR=str(package.parent/"cache"), PYTHONPATH=str(package.parent), PYTHONDONTWRITEBYTECODE="1")
+    out = subprocess.run([sys.executable, "-c", code], env=env, cwd=package.parent, capture_output=True, text=True)
+    assert out.stdout.split() == ["True", "True"], out.stdout + out.stderr

@@ -64,7 +64,7 @@ def test_result():
     assert res.interval[0] <= pvalue <= res.interval[1] and len(res.candidates) == len(auto_candidates(np.vstack([X, Y])))
     copy = pickle.loads(pickle.dumps(res))
     assert copy.statistic == res.statistic and "<table>" in res._repr_html_()
-    again = kpw_test(X, Y, n_resamples=39, rng=int(res.seed))
+    again = kpw_test(X, Y, n_resamples=39, rng=res.seed)
     assert (again.null_distribution == res.null_distribution).all()
     where = res.where()
     assert sorted(where.samples_X) == list(range(20)) and sorted(where.features) == list(range(4)) and where.importance.sum() == pytest.approx(1)
@@ -218,3 +218,19 @@ def test_statistic_is_checked_and_trains_is_known():
     X = np.random.default_rng(0).standard_normal((20, 2))
     with pytest.raises(ValueError, match="statistic must be"): kpw_test(X, X + 1, statistic="sliced")
     assert KPWTest("split").trains and KPWTest(candidates="cv").trains and not KPWTest().trains
+
+
+def test_projectors_take_data_frames_and_refuse_what_does_not_fit():
+    pd = pytest.importorskip("pandas")
+    labels = np.r_[np.zeros(20), np.ones(16)]
+    for p in (MeanProjector(), WitnessProjector()):
+        with pytest.raises(ValueError, match="not fitted"): p.transform(X)
+        a, b = (type(p)().fit(A, labels) for A in (np.vstack([X, Y]), pd.DataFrame(np.vstack([X, Y]))))
+        assert (a.transform(X) == b.transform(pd.DataFrame(X))).all()
+        with pytest.raises(ValueError, match="fitted on 4"): a.transform(X[:, :2])
+
+
+def test_the_seed_says_how_to_repeat():
+    res = kpw_test(X, Y, n_resamples=19, rng=np.random.default_rng(7))
+    assert res.seed == 7 and (kpw_test(X, Y, n_resamples=19, rng=res.seed).null_distribution == res.null_distribution).all()
+    assert "spawn_key" in kpw_test(X, Y, n_resamples=19, rng=np.random.SeedSequence(1).spawn(1)[0]).seed
