@@ -11,10 +11,10 @@ PINS    := settings.ini setup.py constraints.txt
 STAMP   := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test notebooks docs serve bench export clean
+.PHONY: help demo test notebooks docs serve bench experiments export clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(STAMP)-data  ## install, then test two samples of real digits
 	$(BIN)/kpw-nb demo
@@ -40,6 +40,10 @@ serve: docs  ## build the site and serve it on localhost (PORT=8000)
 
 bench: $(STAMP)-dev  ## time us and the libraries side by side
 	$(BIN)/python -m kpw_nb.bench
+
+EXPERIMENTS := gaussian mixture_dimension mixture_size mnist projected_dimension regularisation comparison
+experiments: $(STAMP)-dev  ## run the paper's experiments (hours; a rerun resumes); NAME=gaussian takes one, QUICK=1 a few repetitions
+	@for name in $(or $(NAME),$(EXPERIMENTS)); do $(BIN)/kpw-nb reproduce $$name --workers $(WORKERS) $(if $(QUICK),--quick) || exit; done
 
 clean:  ## remove what was built, .venv included
 	rm -rf .venv docs/_site docs/_nb docs/_static/vendor build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -138,8 +138,8 @@ def kernel(f=None, **options):
     old, config.CACHE_DIR = config.CACHE_DIR, folder  # numba reads it at decoration only
     try: compiled = njit(cache=True, **options)(f)
     finally: config.CACHE_DIR = old
-    files = compiled._cache._cache_file
-    files._data_name_pattern = files._data_name_pattern.replace(".nbc", f".{_PROCESS}.nbc")
+    files = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if files is not None: files._data_name_pattern = files._data_name_pattern.replace(".nbc", f".{_PROCESS}.nbc")
     return compiled
 
 # %% ../nbs/00_core.ipynb #c028

@@ -223,6 +223,7 @@ def test_interrupt_keeps_what_is_done():
 def test_ctrl_c_with_threads():
     def slow(orders):
         time.sleep(0.05); return GAP(orders)
+    permutation_test(slow, 20, 30, n_resamples=20, rng=0, batch=5, workers=2)      # imports done: an import may swallow the signal
     before = threading.active_count()
     threading.Timer(0.6, _thread.interrupt_main).start()
     r = permutation_test(slow, 20, 30, n_resamples=2000, rng=0, batch=5, workers=2)
