@@ -1,9 +1,8 @@
 "The permutation engine against SciPy, literal definitions, exact levels, and itself under other workers and batches."
 import math
 import pickle
-import threading
-import time
-import _thread
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import combinations
@@ -220,16 +219,27 @@ def test_interrupt_keeps_what_is_done():
     assert part.partial and not part.exact and part.n_resamples == 20 and part.interval[0] < part.interval[1]
 
 
+CTRL_C = """
+import os, signal, threading, time
+import numpy as np
+from kpw_nb.permutation import permutation_test
+signal.signal(signal.SIGINT, signal.default_int_handler)      # a shell that starts jobs in the background has it ignored
+z = np.random.default_rng(1).standard_normal(50)
+def gap(orders): return z[orders[:, 20:]].mean(1) - z[orders[:, :20]].mean(1)
+def slow(orders):
+    time.sleep(0.05); return gap(orders)
+permutation_test(slow, 20, 30, n_resamples=20, rng=0, batch=5, workers=2)      # imports done: an import may swallow the signal
+before = threading.active_count()
+threading.Timer(0.6, os.kill, (os.getpid(), signal.SIGINT)).start()
+r = permutation_test(slow, 20, 30, n_resamples=2000, rng=0, batch=5, workers=2)
+same = np.array_equal(r.null_distribution, permutation_test(gap, 20, 30, n_resamples=r.n_resamples, rng=0).null_distribution)
+print(r.partial, 5 <= r.n_resamples < 2000, same, threading.active_count() <= before + 4)
+"""
+
 def test_ctrl_c_with_threads():
-    def slow(orders):
-        time.sleep(0.05); return GAP(orders)
-    permutation_test(slow, 20, 30, n_resamples=20, rng=0, batch=5, workers=2)      # imports done: an import may swallow the signal
-    before = threading.active_count()
-    threading.Timer(0.6, _thread.interrupt_main).start()
-    r = permutation_test(slow, 20, 30, n_resamples=2000, rng=0, batch=5, workers=2)
-    assert r.partial and 5 <= r.n_resamples < 1000
-    assert np.array_equal(r.null_distribution, permutation_test(GAP, 20, 30, n_resamples=r.n_resamples, rng=0).null_distribution)
-    assert threading.active_count() <= before + 4
+    "In a process of its own, with a real signal"
+    run = subprocess.run([sys.executable, "-c", CTRL_C], capture_output=True, text=True)
+    assert run.stdout.split() == ["True"]*4, run.stdout + run.stderr
 
 
 # -- bad input
