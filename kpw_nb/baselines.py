@@ -280,7 +280,7 @@ def stiefel_bcd(
     update_rows(F, n, u, v, 1/eta, plan, columns)
     while True:
         error = update_columns(F, n, u, v, 1/eta, plan, columns)
-        M = plan_laplacian(F, n, plan, columns)
+        M = plan_laplacian(F, n, u, v, 1/eta, plan, columns)
         G = Z.T @ M
         xi = _tangent(U, G)
         value, slope, objective = float((F*M).sum()), float((xi*xi).sum()), 1 - u.mean() - v.mean()

@@ -86,14 +86,15 @@ def _normalise(e, shift, mass, out):
 # %% ../nbs/04_bcd.ipynb #c034
 @kernel(fastmath=FAST)
 def update_rows(F, n, u, v, inv_eta, plan, columns):
-    "The exact u-update: fills `plan` with rows of mass 1/n, `u` in place, and `columns` with the column sums"
+    "The exact u-update: fills `plan` with rows of mass 1/n (or its only row with each in turn), `u` in place, and `columns` with the column sums"
     m = F.shape[0] - n
     Yt, e = np.ascontiguousarray(F[n:].T), np.empty(m)
     columns[:] = 0.
     for i in range(n):
+        row = plan[i if len(plan) == n else 0]
         _exponents(F[i], Yt, v, inv_eta, e)
-        u[i] = _normalise(e, u[i], 1/n, plan[i])
-        columns += plan[i]
+        u[i] = _normalise(e, u[i], 1/n, row)
+        columns += row
 
 # %% ../nbs/04_bcd.ipynb #c036
 @kernel(fastmath=FAST)
@@ -109,20 +110,25 @@ def update_columns(F, n, u, v, inv_eta, plan, columns):
             e, out = np.empty(n), np.empty(n)
             _exponents(F[n + j], np.ascontiguousarray(F[:n].T), u, inv_eta, e)
             v[j] = _normalise(e, v[j], 1/m, out)
-            for i in range(n): plan[i, j] = out[i]
             columns[j] = 1.
+            if len(plan) == n:
+                for i in range(n): plan[i, j] = out[i]
     return error
 
 # %% ../nbs/04_bcd.ipynb #c038
 @kernel(fastmath=FAST)
-def plan_laplacian(F, n, plan, columns):
-    "Scales the columns of `plan` by `columns`, then returns Λ(π)F"
+def plan_laplacian(F, n, u, v, inv_eta, plan, columns):
+    "Scales the columns of `plan` by `columns` (or computes its rows anew, if it holds only one), then returns Λ(π)F"
     N, d = F.shape
     m = N - n
-    Yt, pull, M = np.ascontiguousarray(F[n:].T), np.zeros((d, m)), np.empty((N, d))
+    Yt, pull, M, e = np.ascontiguousarray(F[n:].T), np.zeros((d, m)), np.empty((N, d)), np.empty(m)
     for i in range(n):
-        row = plan[i]
-        row *= columns
+        row = plan[i if len(plan) == n else 0]
+        if len(plan) == n: row *= columns
+        else:
+            _exponents(F[i], Yt, v, inv_eta, e)
+            e += u[i]
+            exp_into(e, row)
         mass = row.sum()
         for k in range(d):
             x, y, total = F[i, k], Yt[k], 0.
@@ -176,19 +182,19 @@ def _s_step(E, D, R, n, value, slope, u, v, eta, t, adaptive, objective, plan, c
 HISTORY = ("F", "value", "gradient", "angle", "error", "step")  # the columns `bcd` records
 
 @kernel
-def bcd(phi, H, R, n, W, v, eta, tau, t, max_iter, tol):
-    "Algorithm 2 from S = ΦᵀW (normalised) and v; `tau=0` adapts the step. Returns W, F, u, v, plan, history, converged, t"
-    m = W.shape[0] - n
+def bcd(phi, H, R, n, W, v, eta, tau, t, max_iter, tol, hold=True):
+    "Algorithm 2 from S = ΦᵀW (normalised) and v; `tau=0` adapts the step, `hold=False` holds no plan. Returns W, F, u, v, plan, history, converged, t"
+    m, rows = W.shape[0] - n, n if hold else 1
     E = _gram_product(phi, H, W)
     scale = 1/math.sqrt((W*E).sum())
     W, E, v, u = scale*W, scale*E, v.copy(), np.zeros(n)
     F, t = E @ R.T, t if tau == 0 else 2*tau/eta
-    plan, columns, spare, spare_columns = np.empty((n, m)), np.empty(m), np.empty((n, m)), np.empty(m)
+    plan, columns, spare, spare_columns = np.empty((rows, m)), np.empty(m), np.empty((rows, m)), np.empty(m)
     history, converged = np.empty((max_iter, 6)), False
     update_rows(F, n, u, v, 1/eta, plan, columns)
     for k in range(max_iter):
         error = update_columns(F, n, u, v, 1/eta, plan, columns)
-        M = plan_laplacian(F, n, plan, columns)
+        M = plan_laplacian(F, n, u, v, 1/eta, plan, columns)
         G = M @ R
         D = _gram_product(phi, H, G)
         value, size = (F*M).sum(), (G*D).sum()

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['ratio', 'iteration_problem', 'our_iterations', 'literal_iteration', 'compare_fit', 'two_samples',
-           'compare_permutations', 'compare_tests', 'startup', 'compare_hyppo', 'compare_threads', 'slope', 'growth',
-           'memory', 'machine', 'main']
+           'compare_permutations', 'compare_tests', 'startup', 'compare_hyppo', 'compare_threads', 'compare_choices',
+           'slope', 'growth', 'memory', 'machine', 'main']
 
 # %% ../nbs/16_bench.ipynb #c003
 import json, os, platform, subprocess, sys, tempfile, timeit, warnings
@@ -185,6 +185,19 @@ def compare_threads(n:int=500, D:int=16, n_resamples:int=199, repeats:int=3)->tu
     run = lambda workers: lambda: kpw_test(X, Y, n_resamples=n_resamples, rng=0, workers=workers)
     return 1/ratio(run(2), run(1), repeats)[0], bare
 
+# %% ../nbs/16_bench.ipynb #c022b
+def compare_choices(n:int=1000, rows:int=4000)->dict: # ratios of times
+    "An iteration without and with a plan in memory, and counting in double and in single precision"
+    from kpw_nb.bcd import bcd
+    from kpw_nb.scale import _Counter
+    from kpw_nb.twosample import KPWTest
+    p = iteration_problem(n)
+    phi, X = np.ascontiguousarray(p["phi"][:, :50]), two_samples(500, 16)
+    run = lambda *hold: lambda: bcd(phi, np.empty((0, 0)), p["R"], n, p["W"], np.zeros(n), 0.02, 0., 0., 10, 0., *hold)
+    projectors, Z = KPWTest("split", combine="max").fit(*X, rng=0).projectors_, two_samples(rows, 16)[0]
+    double, single = (_Counter(projectors, dtype) for dtype in (np.float64, np.float32))
+    return dict(streamed=ratio(run(False), run(), 5)[0], double=ratio(lambda: double(Z), lambda: single(Z), 9)[0])
+
 # %% ../nbs/16_bench.ipynb #c024
 def slope(sizes, make, repeats:int=3)->float:
     "Growth exponent: least squares of log time on log size; `make(size)` returns what is timed"
@@ -260,7 +273,8 @@ def _tests(full):
     if (os.cpu_count() or 1) > 1:
         ours, bare = compare_threads()
         rows += [_row("one thread / two threads, default test, n = m = 500", ours, ">= 1.6", 1.6), _row("one thread / two threads, a bare kernel", bare)]
-    return rows
+    choices = compare_choices()
+    return rows + [_row("iteration, plan computed anew / held, n = m = 1000", choices["streamed"]), _row("counting a row, double / single precision, D = 16", choices["double"])]
 
 # %% ../nbs/16_bench.ipynb #c031
 def main(startup_too:bool=True, full:bool=False, save:str|None="out/bench.json")->list: # rows of (what, measured, goal, met)

@@ -57,15 +57,17 @@ def start_point(
     return S/np.linalg.norm(S)
 
 # %% ../nbs/05_distance.ipynb #c015
+_MOST_PAIRS = 2**24     # entries of a plan that is held
+
 def _ascend(phi, H, R, n, S, eta, tau, max_iter, tol, tick):
     "Algorithm 2 from S in pieces of 100 iterations"
-    W, v, t, rows = coefficients(phi, S), np.zeros(len(phi) - n), 0., []
+    W, v, t, rows, hold = coefficients(phi, S), np.zeros(len(phi) - n), 0., [], n*(len(phi) - n) <= _MOST_PAIRS
     while True:
-        W, F, u, v, plan, part, converged, t = bcd(phi, H, R, n, W, v, eta, tau, t, min(100, max_iter - len(rows)), tol)
+        W, F, u, v, plan, part, converged, t = bcd(phi, H, R, n, W, v, eta, tau, t, min(100, max_iter - len(rows)), tol, *(() if hold else (False,)))
         rows.extend(part)
         tick(len(part))
         if converged or len(rows) == max_iter: break
-    return dict(S=phi.T @ W, F=F, plan=plan, potentials=(u, v), history=np.array(rows), converged=bool(converged))
+    return dict(S=phi.T @ W, F=F, plan=plan if hold else None, potentials=(u, v), history=np.array(rows), converged=bool(converged))
 
 def _ascend_exact(phi, R, n, S, max_iter, tol, tick):
     W, F, transport, rows, converged = exact_ascent(phi, R, n, coefficients(phi, S), max_iter, tol)
@@ -86,11 +88,10 @@ def _best_start(phi, R, n, eta, directions, est, tick):
     return runs[int(np.argmax(score))], np.array([r["history"][-1, 1] for r in runs])
 
 # %% ../nbs/05_distance.ipynb #c018
-def _warn_about_eta(plan, value, error, eta):
+def _warn_about_eta(u, v, value, error, eta):
     "Say so when the plan has collapsed to the product coupling or is not resolved"
-    n, m = plan.shape
-    information = (plan*np.log(np.maximum(plan*n*m, 1e-300))).sum()
-    if information < 1e-3 and value < eta:
+    information = np.log(len(u)*len(v)) + u.mean() + v.mean() - value/eta
+    if information < 1e-3 and error <= 0.05 and value < eta:
         warnings.warn(f"eta={eta:.3g} is so large that the plan has collapsed to the product coupling (mutual information {information:.1e}); "
                       "the projector ignores the transport. Lower eta, or use eta='auto'.", stacklevel=4)
     elif error > 0.05:
@@ -108,7 +109,7 @@ class KPWProjector(TransformerMixin, BaseEstimator):
         P=None, # any positive semi-definite d x d matrix, instead of ρ
         eta="auto", # entropic regularisation, in units of cost; "auto" is a tenth of `cost_scale`
         ridge=0., # smoothness, relative to the top eigenvalue; 0 is the paper
-        rank=None, # keep so many eigenvectors; "auto": pivoted Cholesky; None: all
+        rank=None, # keep so many eigenvectors; "auto": pivoted Cholesky; None: all, beyond 4,000 points as "auto"
         norm="rkhs", # what is held at 1: "rkhs", or "variance" of the pooled projections (needs ridge or rank)
         solver="bcd", # "bcd", or "exact" (η = 0: exact transport, alternating)
         step="adaptive", # "adaptive", or "theory": the step of the convergence theorem
@@ -175,7 +176,7 @@ def _fit(est, Z, classes, order, n):
     est.history_, est.converged_, est.n_iter_ = dict(zip(HISTORY, run["history"].T)), run["converged"], len(run["history"])
     est.plan_, est.potentials_, est.value_ = run["plan"], run["potentials"], float(est.history_["value"][-1])
     est.objective_ = est.value_ if est.solver == "exact" else -est.eta_*float(est.history_["F"][-1])
-    if est.solver == "bcd": _warn_about_eta(est.plan_, est.value_, est.history_["error"][-1], est.eta_)
+    if est.solver == "bcd": _warn_about_eta(*est.potentials_, est.value_, est.history_["error"][-1], est.eta_)
     return est
 
 # %% ../nbs/05_distance.ipynb #c023
@@ -196,7 +197,7 @@ class KPWResult(Result):
     n_iter:int # iterations of the best start
     eta:float # the entropic regularisation used; 0 for solver="exact"
     start_values:np.ndarray # value reached from each start
-    plan:np.ndarray # transport plan (n, m)
+    plan:np.ndarray|None # transport plan (n, m); None beyond 2**24 entries: it is exp(-c/η + u + v)
     potentials:tuple|None # dual potentials (u, v), π = exp(-c/η + u + v); None for solver="exact"
     history:dict # F, value, gradient, angle, error and step in each iteration
     projections:tuple # the projected samples, (n, d) and (m, d)

@@ -70,6 +70,8 @@ def pivoted_cholesky(
     return rows[:len(pivots)].T.copy(), np.array(pivots, dtype=int)
 
 # %% ../nbs/02_representer.ipynb #c035
+_MOST_PIVOTS, _MOST_POINTS = 1000, 4000    # columns of a low-rank factor; points whose Gram matrix is held whole
+
 def _cholesky_basis(kernel, Z, tol=1e-3):
     "phi0, dual0, support and kappa from columns of the Gram matrix"
     if isinstance(kernel, (Custom, Precomputed)):
@@ -77,7 +79,7 @@ def _cholesky_basis(kernel, Z, tol=1e-3):
         check_gram(kernel.columns(Z[few], Z, few))
     with np.errstate(over="ignore"): diag = kernel.diag(Z)
     if not np.isfinite(diag).all(): raise ValueError(_OVERFLOW)
-    L, pivots = pivoted_cholesky(lambda i: kernel.columns(Z, Z, [i])[:, 0], diag, len(Z), tol)
+    L, pivots = pivoted_cholesky(lambda i: kernel.columns(Z, Z, [i])[:, 0], diag, _MOST_PIVOTS, tol)
     if not len(pivots): raise ValueError(_ZERO)
     _, V = eigh(L.T @ L, driver="evd")
     V = V[:, ::-1]
@@ -112,7 +114,7 @@ def make_features(
     kernel:Kernel, # a scalar kernel
     Z, # the pooled sample (for `Precomputed`: its Gram matrix)
     ridge:float=0., # weight of the added penalty, relative to the largest eigenvalue
-    rank:int|str|None=None, # None: all directions; an int: at most so many; "auto": pivoted Cholesky to 99.9 % of the trace
+    rank:int|str|None=None, # an int: so many eigenvectors at most; "auto": pivoted Cholesky to 99.9 % of the trace; None: all directions, beyond 4,000 points as "auto"
     norm:str="rkhs", # what is held at 1: "rkhs" (the paper's norm, plus ridge) or "variance" (pooled variance, plus ridge)
 )->Features: # features of the pooled sample
     "Features of the pooled sample, blind to the labels and to the order of the points"
@@ -122,6 +124,7 @@ def make_features(
     elif rank is not None: rank = check_number(rank, "rank", 1, integer=True)
     if norm == "variance" and ridge == 0 and not isinstance(rank, int):
         raise ValueError("norm='variance' with ridge=0 makes all points equally far apart; set ridge > 0 or an integer rank.")
+    if rank is None and len(Z) > _MOST_POINTS: rank = "auto"
     order, ordered = _sorted(kernel, Z)
     phi, dual, support, kappa = _cholesky_basis(kernel, ordered) if rank == "auto" else _eigen_basis(kernel, ordered, rank)
     if norm == "variance": phi, dual = _variance_norm(phi, dual, ridge)

@@ -19,51 +19,99 @@ from .permutation import _mapper, _one_thread, check_resamples
 from .twosample import KPWTest, KPWTestResult, _result, _seed
 
 # %% ../nbs/07a_scale.ipynb #c008
+_ONE, _LOW, _LOG2E, _LN2_HI, _LN2_LO, _ROUND = map(np.float32, (1, -18, 1.4426950408889634, 0.693359375, -2.12194440e-4, 12582912))   # 1.5 * 2**23
+_TAYLOR = tuple(np.float32(1/math.factorial(k)) for k in range(8))
+
+@kernel(fastmath={"contract", "nsz"})   # no reassociation: x + _ROUND - _ROUND must stay as written
+def _exp32_into(x, out):
+    "`out[j] = exp(x[j])` for x <= 0 in single precision; below -18 the result is held at exp(-18)"
+    bits = out.view(np.int32)
+    for j in range(x.size): out[j] = max(x[j], _LOW)*_LOG2E + _ROUND
+    for j in range(x.size):
+        k, power = out[j] - _ROUND, (bits[j] + np.int32(127)) << np.int32(23)
+        r = max(x[j], _LOW) - k*_LN2_HI - k*_LN2_LO
+        p = _TAYLOR[4] + r*(_TAYLOR[5] + r*(_TAYLOR[6] + r*_TAYLOR[7]))
+        bits[j] = power
+        out[j] *= _ONE + r*(_ONE + r*(_TAYLOR[2] + r*(_TAYLOR[3] + r*p)))
+
+# %% ../nbs/07a_scale.ipynb #c008c
+@kernel
+def _distances(z, points, out):
+    "`out[t] = |z - points[:, t]|²`, four features at a time"
+    out[:] = 0
+    for j in range(0, len(points), 4):
+        a, b, c, d, p, q, r, s = z[j], z[j+1], z[j+2], z[j+3], points[j], points[j+1], points[j+2], points[j+3]
+        for t in range(out.size): out[t] += ((a - p[t])*(a - p[t]) + (b - q[t])*(b - q[t])) + ((c - r[t])*(c - r[t]) + (d - s[t])*(d - s[t]))
+
+@kernel
+def _gaussian(distance, rate, power, out):
+    "`out = exp(-rate*distance)` in the precision of `out`"
+    for t in range(out.size): power[t] = -rate*distance[t]
+    if out.itemsize == 4: _exp32_into(power, out)
+    else: exp_into(power, out)
+
+@kernel
+def _fourth_power(x, out):
+    for t in range(out.size): out[t] = (x[t]*x[t])*(x[t]*x[t])
+
+@kernel
+def _weighted_sum(x, weights, lane):
+    "Σ_t weights[t]*x[t] over 64 lanes"
+    lane[:] = 0
+    for t in range(0, x.size, 64):
+        a, b = x[t:t + 64], weights[t:t + 64]
+        for k in range(64): lane[k] += a[k]*b[k]
+    width = 64
+    while width > 1:
+        width //= 2
+        for k in range(width): lane[k] += lane[width + k]
+    return lane[0]
+
+# %% ../nbs/07a_scale.ipynb #c008d
 @kernel
 def _project(Z, points, rates, wider, which, coef, out):
     "f_c at each row of Z: `points` is (D, T), `wider[k]` the rate that is a quarter of rate k (or -1), `which[c]` the rate of candidate c"
-    D, T = points.shape
-    distance, power, e, lane = np.empty(T), np.empty(T), np.empty((rates.size, T)), np.empty(16)
+    T = points.shape[1]
+    distance, power, e, lane = np.empty(T, Z.dtype), np.empty(T, Z.dtype), np.empty((rates.size, T), Z.dtype), np.empty(64, Z.dtype)
     for i in range(len(Z)):
-        distance[:] = 0.
-        for j in range(D):
-            z, p = Z[i, j], points[j]
-            for t in range(T): distance[t] += (z - p[t])**2
+        _distances(Z[i], points, distance)
         for k in range(rates.size):
-            ek = e[k]
-            if wider[k] >= 0:
-                base = e[wider[k]]
-                for t in range(T): ek[t] = base[t]**4
-            else:
-                for t in range(T): power[t] = -rates[k]*distance[t]
-                exp_into(power, ek)
-        for c in range(len(coef)):
-            ek, b = e[which[c]], coef[c]
-            lane[:] = 0.
-            for t in range(0, T, 16):
-                for l in range(16): lane[l] += b[t + l]*ek[t + l]
-            out[i, c] = lane.sum()
+            if wider[k] >= 0: _fourth_power(e[wider[k]], e[k])
+            else: _gaussian(distance, rates[k], power, e[k])
+        for c in range(len(coef)): out[i, c] = _weighted_sum(e[which[c]], coef[c], lane)
 
 # %% ../nbs/07a_scale.ipynb #c010
+def _fill(A, rows, columns, dtype):
+    "A with zeros added below and on the right, up to multiples of `rows` and `columns`"
+    out = np.zeros((-(-A.shape[0]//rows)*rows, -(-A.shape[1]//columns)*columns), dtype)
+    out[:A.shape[0], :A.shape[1]] = A
+    return out
+
+_BLOCK = 16384     # rows of a slice
+
 class _Counter:
     "Projects rows, and counts them in cells"
-    def __init__(self, projectors):
+    def __init__(self, projectors, dtype=None):
         for p in projectors:
             if not isinstance(p.kernel_, Gaussian) or p.dual_coef_.shape[1] != 1:
                 raise ValueError(f"candidates must have a Gaussian kernel and one output to be tested at this scale, got {p!r}; use d=1, or method='split' with arrays.")
-        points = projectors[0].points_
-        T = -(-len(points)//16)*16
-        self.points, self.cells = np.zeros((points.shape[1], T)), None
-        self.points[:, :len(points)] = points.T
-        rates = np.array([1/(2*p.kernel_.bandwidth**2) for p in projectors])
-        self.rates, self.which = np.unique(rates, return_inverse=True)
-        self.wider = np.array([([-1] + list(np.flatnonzero(4*self.rates == r)))[-1] for r in self.rates])
-        self.coef = np.zeros((len(projectors), T))
-        for row, p in zip(self.coef, projectors): row[p.support_] = p.dual_coef_[:, 0]
+        points, self.cells = projectors[0].points_, None
+        strain = max(np.abs(p.dual_coef_).sum()/max(p.transform(points).std(), 1e-300) for p in projectors)
+        self.dtype = dtype or (np.float32 if strain*np.finfo(np.float32).eps < 1e-3 else np.float64)
+        self.centre, self.unit = points.mean(0), max(p.kernel_.bandwidth for p in projectors)
+        rates, self.which = np.unique([1/(2*p.kernel_.bandwidth**2) for p in projectors], return_inverse=True)
+        self.wider = np.array([([-1] + list(np.flatnonzero(4*rates == r)))[-1] for r in rates])
+        self.rates = (rates*self.unit**2).astype(self.dtype)
+        self.points = _fill((points - self.centre).T/self.unit, 4, 64, self.dtype)
+        coef = np.zeros((len(projectors), len(points)))
+        for row, p in zip(coef, projectors): row[p.support_] = p.dual_coef_[:, 0]
+        self.coef = _fill(coef, 1, 64, self.dtype)
     def __call__(self, Z):
         "The projections of the rows of Z, one column a candidate"
         out = np.empty((len(Z), len(self.coef)))
-        _project(np.require(Z, np.float64, ["C", "W"]), self.points, self.rates, self.wider, self.which, self.coef, out)
+        for i in range(0, len(Z), _BLOCK):                  # copies of a few rows at a time
+            with np.errstate(over="ignore"): rows = _fill((Z[i:i + _BLOCK] - self.centre)/self.unit, 1, 4, self.dtype)
+            _project(rows, self.points, self.rates, self.wider, self.which, self.coef, out[i:i + _BLOCK])
         return out
     def __setstate__(self, state): self.__dict__ |= {k: np.require(v, requirements="W") if isinstance(v, np.ndarray) else v for k, v in state.items()}
 
@@ -76,8 +124,6 @@ def _gains(tree, potentials, n, m):
     return replace(tree, centers=tuple(gain(g, z) for g, z in zip(potentials, tree.centers, strict=True)))
 
 # %% ../nbs/07a_scale.ipynb #c018
-_BLOCK = 16384     # rows of a slice
-
 class _Blocks:
     "A sample in blocks, and how to run a function on them"
     def __init__(self, X, name):

@@ -80,7 +80,6 @@ def test_energy_is_the_one_of_scipy():
     assert line == pytest.approx(energy_distance(X[:, 0], Y[:, 0])**2, rel=1e-10)
 
 
-@pytest.mark.slow      # importing hyppo compiles for long
 @pytest.mark.parametrize("name", ["MMD", "Energy"])
 def test_mmd_and_energy_are_those_of_hyppo(name):
     "hyppo's values have other constants; over relabellings of one pooled sample they are an affine function of ours, so p-values agree"

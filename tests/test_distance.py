@@ -105,6 +105,16 @@ def test_value_is_the_papers():
     assert (r.plan*c).sum() == pytest.approx(r.value, rel=1e-7)
 
 
+def test_a_large_plan_is_not_held(monkeypatch):
+    held = kpw_distance(X, Y)
+    monkeypatch.setattr("kpw_nb.distance._MOST_PAIRS", len(X)*len(Y) - 1)
+    r = kpw_distance(X, Y)
+    assert r.plan is None and r.value == pytest.approx(held.value, rel=1e-6) and "plan" in r.summary()
+    np.testing.assert_allclose(np.exp(-costs(r)/r.eta + r.potentials[0][:, None] + r.potentials[1]), held.plan, atol=1e-7)
+    assert r.plot()[0].axes
+    with pytest.warns(UserWarning, match="product coupling"): kpw_distance(X, Y, eta=1e6)
+
+
 def test_fit_is_kpw_distance():
     r = kpw_distance(X, Y)
     order = np.random.default_rng(0).permutation(len(Z))

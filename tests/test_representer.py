@@ -136,6 +136,15 @@ def test_auto_rank_keeps_its_promise_and_looks_at_few_columns():
     assert max(seen) <= 300*300 < 900*900 and len(custom.support) < 60
 
 
+def test_many_points_never_meet_in_one_matrix(monkeypatch):
+    monkeypatch.setattr("kpw_nb.representer._MOST_POINTS", 50)
+    monkeypatch.setattr("kpw_nb.representer._MOST_PIVOTS", 20)
+    Z, k = sample(4, 60, 8), Gaussian(0.5)                          # nearly orthogonal points: no low rank will do
+    features = make_features(k, Z)
+    assert features.phi.shape == (60, 20) == (60, len(features.support)) and make_features(k, Z[:50]).phi.shape == (50, 50)
+    np.testing.assert_allclose(features.transform(k, Z, Z), features.phi, atol=1e-9)
+
+
 def test_precomputed():
     Z, new, k = sample(5), sample(6, 5), Gaussian(1.5)
     K = k(Z, Z)

@@ -35,13 +35,34 @@ def trained(): return KPWTest("split", statistic="dual", combine="max").fit(X[:5
 
 def test_projections_are_those_of_the_projectors(trained):
     counter = _Counter(trained.projectors_)
-    assert np.allclose(counter(X), np.hstack([p.transform(X) for p in trained.projectors_]), rtol=0, atol=1e-12)
+    want = np.hstack([p.transform(X) for p in trained.projectors_])
+    assert counter.dtype is np.float32 and (np.abs(counter(X) - want).max(0) < 2e-5*want.std(0)).all()
+    assert np.allclose(_Counter(trained.projectors_, np.float64)(X), want, rtol=0, atol=1e-12)
     assert (counter.wider >= 0).sum() == 2 and np.allclose(4*counter.rates[counter.wider[counter.wider >= 0]], counter.rates[counter.wider >= 0])
 
 
 def test_support_of_a_low_rank_projector():
     p = KPWProjector(d=1, rank="auto").fit(np.vstack([X[:50], Y[:40]]), np.r_[np.zeros(50), np.ones(40)])
-    assert np.allclose(_Counter([p])(X[:200]), p.transform(X[:200]), rtol=0, atol=1e-9)
+    assert np.allclose(_Counter([p], np.float64)(X[:200]), p.transform(X[:200]), rtol=0, atol=1e-9)
+
+
+def test_precision_follows_the_coefficients():
+    Z, labels = np.vstack([X[:50], Y[:40]]), np.r_[np.zeros(50), np.ones(40)]
+    wide = WitnessProjector(bandwidth=200.).fit(Z, labels)          # terms that nearly cancel
+    assert _Counter([wide]).dtype is np.float64
+    assert np.allclose(_Counter([wide])(X), wide.transform(X), rtol=0, atol=1e-8*wide.transform(X).std())
+
+
+@pytest.mark.parametrize("shift, unit", [(1e6, 1.), (0., 1e25), (-1e-20, 1e-25)])
+def test_single_precision_does_not_depend_on_origin_and_units(shift, unit):
+    p = WitnessProjector().fit(np.vstack([X[:50], Y[:40]])*unit + shift, np.r_[np.zeros(50), np.ones(40)])
+    plain = WitnessProjector().fit(np.vstack([X[:50], Y[:40]]), np.r_[np.zeros(50), np.ones(40)])
+    assert np.abs(_Counter([p])(X*unit + shift) - plain.transform(X)).max() < 1e-3*plain.transform(X).std()
+
+
+def test_rows_far_away_project_to_almost_nothing(trained):
+    counter, far = _Counter(trained.projectors_), np.full((2, 4), [[1e150], [-1e30]])
+    assert np.isfinite(counter(far)).all() and (np.abs(counter(far)).max(0) < 1e-5*counter(X).std(0)).all()
 
 
 @settings(max_examples=25, deadline=None)
