@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from .compress import _descend, compressed_values, fit_cells
-from .core import as_rng, check_choice, check_number, check_sample, exp_into, kernel, progress_bar, spawn_seeds
+from .core import as_rng, check_choice, check_number, check_sample, column_names, exp_into, kernel, progress_bar, spawn_seeds
 from .kernels import Gaussian
 from .permutation import _mapper, _one_thread, check_resamples
 from .twosample import KPWTest, KPWTestResult, _result, _seed
@@ -243,8 +243,7 @@ def _samples(X, Y):
     samples = _Blocks(X, "X"), _Blocks(Y, "Y")
     if samples[0].width != samples[1].width:
         raise ValueError(f"X has {samples[0].width} features but Y has {samples[1].width}; give both samples the same columns in the same order.")
-    names = [list(A.columns) for A in (X, Y) if hasattr(A, "columns")]
-    if len(names) == 2 and names[0] != names[1]: raise ValueError(f"X has the columns {names[0]} but Y has {names[1]}; give both the same columns in the same order.")
+    column_names(X, Y)
     return samples
 
 def _prepare(rows, t, training, G):

@@ -8,8 +8,8 @@ __all__ = ['REFIT_MAX', 'MeanProjector', 'WitnessProjector', 'mmd_values', 'refi
            'Difference', 'explain', 'KPWTestResult', 'KPWTest', 'kpw_test']
 
 # %% ../nbs/07_twosample.ipynb #c003
-import math, time
-from dataclasses import dataclass
+import math, time, warnings
+from dataclasses import dataclass, replace
 
 import numpy as np
 from fastcore.basics import patch
@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .bcd import bcd
-from .core import FAST, Result, as_rng, check_choice, check_number, check_sample, check_samples, kernel, spawn_seeds
+from .core import FAST, Result, as_rng, check_choice, check_number, check_sample, check_samples, column_names, kernel, spawn_seeds
 from .distance import KPWProjector, _check_parameters, cost_scale
 from .kernels import check_output_matrix, median_bandwidth, output_factor, output_matrix, resolve_kernel
 from .permutation import aggregate, check_resamples, permutation_pvalue, permutation_values, pvalue_interval, wasserstein_statistic
@@ -229,11 +229,20 @@ class Difference(Result):
     cost_Y:np.ndarray # the same for Y
     features:np.ndarray|None # feature positions, most important first; None if the kernel has no gradient
     importance:np.ndarray|None # share of each feature, sums to one
+    names:tuple|None=None # names of the features, if they have any
+
+    def _rows(self, most=6):
+        points = lambda order, cost: ", ".join(f"{i} ({cost[i]:.1f})" for i in order[:most]) + ", ..."*(len(order) > most)
+        rows = [("rows of X", points(self.samples_X, self.cost_X)), ("rows of Y", points(self.samples_Y, self.cost_Y)), ("", "(what they pay, in units of the mean)")]
+        if self.features is None: return rows
+        names = self.names or range(len(self.features))
+        return rows + [("features", ", ".join(f"{names[j]} ({self.importance[j]:.0%})" for j in self.features[:most]) + ", ..."*(len(self.features) > most))]
 
 # %% ../nbs/07_twosample.ipynb #c040
 def explain(
     projector, # fitted
     X, Y, # samples
+    names=None, # of the features
 )->Difference:
     "The most discriminating points and features"
     FX, FY, n, m = projector.transform(X), projector.transform(Y), len(X), len(Y)
@@ -247,7 +256,7 @@ def explain(
         strength = np.sqrt((J**2).sum(1).mean(0))*Z.std(0)
         importance = strength/max(strength.sum(), 1e-300)
         features = np.argsort(-importance, kind="stable")
-    return Difference(np.argsort(-cost_X, kind="stable"), np.argsort(-cost_Y, kind="stable"), cost_X, cost_Y, features, importance)
+    return Difference(np.argsort(-cost_X, kind="stable"), np.argsort(-cost_Y, kind="stable"), cost_X, cost_Y, features, importance, names)
 
 # %% ../nbs/07_twosample.ipynb #c043
 @dataclass(frozen=True, repr=False)
@@ -266,6 +275,7 @@ class KPWTestResult(Result):
     seconds:dict # where the time went
     projector:object # the strongest candidate, fitted
     samples:tuple # the samples the statistic was computed on
+    names:tuple|None=None # names of the columns, if the samples were data frames
 
     def __iter__(self): return iter((self.statistic, self.pvalue))
     def reject(self, alpha:float=0.05)->bool:
@@ -273,7 +283,7 @@ class KPWTestResult(Result):
         return bool(self.pvalue <= check_number(alpha, "alpha", 0, 1))
     def where(self)->Difference:
         "The points and features in which the samples differ most"
-        return explain(self.projector, *self.samples)
+        return explain(self.projector, *self.samples, names=self.names)
 
 # %% ../nbs/07_twosample.ipynb #c044
 @patch
@@ -385,11 +395,16 @@ def _result(method, reason, family, values, how, weights, seed, seconds, finish)
     return KPWTestResult(statistic, p, interval, method, reason, table, len(combined), partial, combined, seed, seconds, projector, samples)
 
 # %% ../nbs/07_twosample.ipynb #c051
+def _warn_if_hopeless(n, m, symmetric, alpha=0.05):
+    "Say so if the samples are so small that no relabelling can be rare enough; for n = m a refit cannot tell X from Y, so two are alike"
+    smallest = (2 if symmetric and n == m else 1)/math.comb(min(n + m, 100), min(n, m, 50))
+    if smallest > alpha: warnings.warn(f"{n} and {m} points can never reject at level {alpha}: the smallest possible p-value is {smallest:.2g}. Collect more data.", stacklevel=4)
+
 @patch
 def test(self:KPWTest, X, Y, *, n_resamples:int=199, rng=None, workers=1, progress=False)->KPWTestResult:
     "The exact test of these samples: on held-out projections after `fit`, else by refitting in every permutation"
     X, Y = check_samples(X, Y)
-    check_resamples(n_resamples)
+    check_resamples(n_resamples); _warn_if_hopeless(len(X), len(Y), not hasattr(self, "projectors_"))
     Z, labels, g = np.vstack([X, Y]), _labels(X, Y), as_rng(rng)
     seed = _seed(g)
     options, start = dict(n_resamples=n_resamples, rng=g, workers=workers, progress=progress), time.perf_counter()
@@ -408,14 +423,24 @@ def test(self:KPWTest, X, Y, *, n_resamples:int=199, rng=None, workers=1, progre
 REFIT_MAX = 2000  # pooled points up to which refitting in every permutation is the default
 
 # %% ../nbs/07_twosample.ipynb #c054
-def _is_large(X, Y, method, candidates):
+def _is_large(X, Y, method, candidates, train_size):
     "Is this a case for `scaled_test`?"
     if hasattr(X, "dask") or hasattr(Y, "dask"):
-        if method == "refit" or _is(candidates, "cv"):
-            raise ValueError("X and Y are dask collections, which are tested on held-out blocks; use method='auto' without candidates='cv', or pass arrays (X.compute()).")
+        if method == "refit" or _is(candidates, "cv") or train_size is not None:
+            raise ValueError("X and Y are dask collections, which are tested on held-out blocks; use method='auto' without candidates='cv' and train_size "
+                             "(kpw_nb.scale.scaled_test takes train, a number of rows), or pass arrays (X.compute()).")
         return True
     rows = sum(A.shape[0] if getattr(A, "ndim", 0) else len(A) if hasattr(A, "__len__") else 0 for A in (X, Y))
-    return method == "auto" and _is(candidates, "auto") and rows > REFIT_MAX
+    return method == "auto" and _is(candidates, "auto") and train_size is None and rows > REFIT_MAX
+
+def _choose_method(method, candidates, train_size, statistic, N):
+    "(refit or split, why)"
+    wants = "candidates='cv'" if _is(candidates, "cv") else "train_size" if train_size is not None else "statistic" if statistic != "auto" else None
+    if method == "refit" and wants: raise ValueError(f"{wants} is about held-out data, which method='refit' does not have; use method='split' or 'auto'.")
+    if method != "auto": return method, "asked for"
+    if wants: return "split", f"{wants} needs held-out data"
+    if N <= REFIT_MAX: return "refit", f"{N} points are few enough to search anew in every permutation"
+    return "split", f"{N} points: searching anew in every permutation would take too long"
 
 # %% ../nbs/07_twosample.ipynb #c055
 def kpw_test(
@@ -425,7 +450,7 @@ def kpw_test(
     method:str="auto", # "auto", "refit" or "split" (Algorithm 1 of the paper)
     candidates="auto", # "auto", "cv", a projector or a list of projectors
     n_resamples:int=199, # permutations
-    train_size:float=0.5, # share that trains, for method="split"
+    train_size:float=None, # share that trains after a split; None is a half
     combine:str="auto", # how several candidates are combined: "max", "minp", "softmax", or "auto"
     statistic:str="auto", # after a split: "wasserstein" (the paper's), "dual" (the trained potentials), or "auto": "dual" for candidates="auto"
     rng=None, # seed or generator
@@ -435,16 +460,16 @@ def kpw_test(
     "Do X and Y come from the same distribution? An exact p-value, and where they differ"
     check_choice(method, "method", ("auto", "refit", "split")); check_choice(combine, "combine", ("auto", "max", "minp", "softmax"))
     check_choice(statistic, "statistic", ("auto", "wasserstein", "dual"))
-    if _is_large(X, Y, method, candidates):
+    names, large = column_names(X, Y), _is_large(X, Y, method, candidates, train_size)
+    run = dict(n_resamples=n_resamples, workers=workers, progress=progress)
+    if large:
         from kpw_nb.scale import scaled_test
-        return scaled_test(X, Y, n_resamples=n_resamples, candidates=candidates, combine=combine, statistic="wasserstein" if statistic == "auto" else statistic, rng=rng, workers=workers, progress=progress)
+        return replace(scaled_test(X, Y, candidates=candidates, combine=combine, statistic="wasserstein" if statistic == "auto" else statistic, rng=rng, **run), names=names)
     X, Y = check_samples(X, Y)
-    small, cv = len(X) + len(Y) <= REFIT_MAX, _is(candidates, "cv")
     t, g = KPWTest(method, candidates, combine, statistic), as_rng(rng)
-    if method == "refit" or (method == "auto" and small and not cv):
-        t._reason = "asked for" if method == "refit" else f"{len(X) + len(Y)} points are few enough to search anew in every permutation"
-        return t.test(X, Y, n_resamples=n_resamples, rng=g, workers=workers, progress=progress)
-    halves, cv_seed = spawn_seeds(g, 2)
-    X1, Y1, X2, Y2 = split_samples(X, Y, train_size, halves)
-    t._reason = "asked for" if method == "split" else "cross-validation needs held-out data" if cv else f"{len(X) + len(Y)} points: searching anew in every permutation would take too long"
-    return t.fit(X1, Y1, rng=cv_seed).test(X2, Y2, n_resamples=n_resamples, rng=g, workers=workers, progress=progress)
+    method, t._reason = _choose_method(method, candidates, train_size, statistic, len(X) + len(Y))
+    if method == "split":
+        halves, cv_seed = spawn_seeds(g, 2)
+        X1, Y1, X, Y = split_samples(X, Y, 0.5 if train_size is None else train_size, halves)
+        t.fit(X1, Y1, rng=cv_seed)
+    return replace(t.test(X, Y, rng=g, **run), names=names)

@@ -234,3 +234,32 @@ def test_the_seed_says_how_to_repeat():
     res = kpw_test(X, Y, n_resamples=19, rng=np.random.default_rng(7))
     assert res.seed == 7 and (kpw_test(X, Y, n_resamples=19, rng=res.seed).null_distribution == res.null_distribution).all()
     assert "spawn_key" in kpw_test(X, Y, n_resamples=19, rng=np.random.SeedSequence(1).spawn(1)[0]).seed
+
+
+# -- what is asked for is done, or refused
+def test_options_of_held_out_data_imply_a_split():
+    for kw in (dict(train_size=0.5), dict(statistic="wasserstein"), dict(statistic="dual")):
+        res = kpw_test(X, Y, rng=0, n_resamples=19, candidates=MeanProjector(), **kw)
+        assert res.method == "split" and "held-out data" in res.reason
+        with pytest.raises(ValueError, match="held-out data"): kpw_test(X, Y, method="refit", **kw)
+    assert kpw_test(X, Y, rng=0, n_resamples=19, candidates=MeanProjector()).method == "refit"
+
+
+def test_columns_keep_their_names_and_must_agree():
+    pd = pytest.importorskip("pandas")
+    names = [f"feature {j}" for j in range(X.shape[1])]
+    A, B = pd.DataFrame(X, columns=names), pd.DataFrame(Y, columns=names)
+    res = kpw_test(A, B, rng=0, n_resamples=19, candidates=MeanProjector())
+    assert res.names == tuple(names) and kpw_test(X, Y, rng=0, n_resamples=19, candidates=MeanProjector()).names is None
+    where = res.where()
+    assert f"features   {names[where.features[0]]} (" in str(where) and f"{where.samples_X[0]} (" in str(where)
+    with pytest.raises(ValueError, match="same columns in the same order"): kpw_test(A, B[names[::-1]])
+
+
+@pytest.mark.parametrize("n, m, warned", [(2, 2, True), (3, 3, True), (3, 4, False), (2, 5, False), (2, 4, True), (4, 4, False)])
+def test_samples_that_can_never_differ(n, m, warned):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        p = min(kpw_test(X[:n], 100 + k + Y[:m], rng=0, candidates=MeanProjector(bandwidth=30.)).pvalue for k in range(3))
+    assert any("can never reject" in str(w.message) for w in seen) == warned
+    assert not warned or p > 0.05
