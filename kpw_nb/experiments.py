@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['SAMPLERS', 'SEED', 'PAPER', 'draw_problem', 'paper_tests', 'digit_tests', 'all_tests', 'Experiment', 'experiments',
-           'reproduce', 'paper_figures', 'beside', 'behind']
+           'reproduce', 'paper_figures', 'beside', 'behind', 'above_level']
 
 # %% ../nbs/11a_experiments.ipynb #c002
 from dataclasses import dataclass
@@ -82,12 +82,12 @@ def experiments()->dict: # name: Experiment
         "mixture_size": Experiment("Gaussian mixture by sample size (Figure 3, right)", paper_tests(),
             _grid(mixture | dict(D=140, n=[80, 100, 140, 180, 250]) | _POWER, mixture | dict(D=140, n=[80, 250]) | _LEVEL), thin=7),
         "mnist": Experiment("MNIST with 15 % more ones (Table 1 and its level table)", digit_tests(),
-            _grid(dict(problem="abundance", n=[200, 250, 300, 400, 500]) | _POWER, dict(problem="abundance", n=[200, 250, 300, 400, 500]) | _LEVEL), trials=100, quick=2, thin=10),
+            _grid(dict(problem="abundance", n=[200, 250, 300, 400, 500]) | _POWER, dict(problem="abundance", n=[200, 250, 300, 400, 500]) | _LEVEL), quick=2, thin=10),
         "projected_dimension": Experiment("Choice of d (appendix)", {f"d = {d}": _KPW(d=d) for d in range(1, 6)} | {f"d = {d}, ridge 1": _KPW(d=d, ridge=1.) for d in range(1, 6)},
             _grid(dict(problem="gaussian", kind="diag", D=128, n=50), mixture | dict(D=100, n=100)), thin=2),
         "regularisation": Experiment("Choice of the entropic regularisation (appendix)",
             {"KPW": KPWTest(), "KPW plain": _KPW(), "KPW plain, η = 0": _KPW(solver="exact"), "Sinkhorn": SinkhornTest(), "Sinkhorn+": SinkhornTest(eta="after")},
-            _grid(dict(problem="gaussian", kind="diag", n=100, D=[16, 64, 128]), mixture | dict(n=200, D=[20, 80])), protocol="equal", trials=100, quick=2, thin=5),
+            _grid(dict(problem="gaussian", kind="diag", n=100, D=[16, 64, 128]), mixture | dict(n=200, D=[20, 80])), protocol="equal", quick=2, thin=5),
         "comparison": Experiment("All tests at equal total size", all_tests(),
             _grid(dict(problem="gaussian", n=50, D=[64, 128], kind=["diag", "rotated"]), mixture | dict(n=100, D=40), dict(problem="gaussian", n=100, D=20, kind="mean"), dict(problem="hdgm", n=400, D=10),
                   dict(problem="blobs", n=200), dict(problem="four", n=300), dict(problem="waves", n=300), dict(problem="perturbed", n=300), dict(problem="abundance", n=100), dict(problem="digits", n=150, digits="Q3"),
@@ -96,6 +96,13 @@ def experiments()->dict: # name: Experiment
 
 # %% ../nbs/11a_experiments.ipynb #c015
 SEED = 2027     # of every committed figure; nothing was chosen on it
+
+def _store_folder(store):
+    "The folder itself, or one of that name in a folder above this one"
+    here = Path.cwd()
+    folder = next((p/store for p in (here, *here.parents) if (p/store).is_dir()), Path(store))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 def reproduce(
     name:str, # a key of `experiments()`
@@ -111,11 +118,10 @@ def reproduce(
     check_choice(name, "name", tuple(known))
     e = known[name]
     trials = trials or (e.quick if quick else e.trials)
-    if store is not None: Path(store).mkdir(parents=True, exist_ok=True)
     columns = dict.fromkeys(k for row in e.grid for k in row)
     grid = [dict.fromkeys(columns) | row for row in e.grid][::e.thin if quick else 1]
     study = power_study(e.tests, draw_problem, grid=grid, protocol=e.protocol, n_trials=trials, rng=SEED, workers=workers,
-                        store=None if store is None else Path(store)/f"{name}.jsonl", progress=progress)
+                        store=None if store is None else _store_folder(store)/f"{name}.jsonl", progress=progress)
     study.attrs["title"] = f"{e.title}: {trials} repetitions" + (" (quick run, not the real one)" if quick else f" (a full run has {e.trials})" if trials < e.trials else "")
     return study
 
@@ -172,3 +178,12 @@ def behind(
         mine, best = cell[cell.test == ours].iloc[0], cell[cell.test != ours].sort_values("power").iloc[-1]
         if mine.high < best.low: out.append({k: mine[k] for k in keys} | {ours: mine.power, "best": best.test, "its power": best.power})
     return pd.DataFrame(out)
+
+# %% ../nbs/11a_experiments.ipynb #c026b
+def above_level(
+    study, # rows of a study whose settings are all null
+): # pandas DataFrame: the rows that reject too often
+    "Null settings in which a test rejects more often than the binomial law allows, given how many are looked at"
+    from scipy.stats import binom
+    if (study.n_tests != 1).any(): raise ValueError("the tests of one trained projector depend on each other; above_level needs n_tests=1.")
+    return study[binom.sf(study.rejections - 1, study.n_trials, study.alpha)*len(study) < 0.01]

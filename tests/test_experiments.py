@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from kpw_nb.experiments import PAPER, behind, beside, draw_problem, experiments, reproduce
+from kpw_nb.experiments import PAPER, above_level, behind, beside, draw_problem, experiments, reproduce
 
 NAMES = sorted(experiments())
 
@@ -47,7 +47,7 @@ def test_bad_input():
 def test_titles_say_what_ran():
     e = experiments()["gaussian"]
     assert len({(r["kind"], r["D"], r["null"]) for r in e.grid}) == 21 and e.trials >= 200
-    assert np.all([x.trials >= 100 for x in experiments().values()])
+    assert np.all([x.trials >= 200 for x in experiments().values()])
 
 
 def test_tables(tmp_path):
@@ -56,3 +56,17 @@ def test_tables(tmp_path):
     table = beside(panel)
     assert list(table.index) == list(dict.fromkeys(panel.test)) and table.notna().all().all()
     assert set(behind(panel).columns) <= set(panel.columns) | {"KPW", "best", "its power"}
+
+
+def test_store_is_found_from_a_folder_below(tmp_path, monkeypatch):
+    (tmp_path/"out"/"experiments").mkdir(parents=True); (tmp_path/"nbs"/"experiments").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path/"nbs"/"experiments")
+    reproduce("projected_dimension", quick=True, trials=1, progress=False)
+    assert [p.name for p in (tmp_path/"out"/"experiments").iterdir()] == ["projected_dimension.jsonl"] and not (tmp_path/"nbs"/"experiments"/"out").exists()
+
+
+def test_level_is_judged_by_all_looks():
+    study = reproduce("gaussian", quick=True, trials=1, store=None, progress=False)
+    null = study[study.null.astype(bool)].assign(n_trials=200, rejections=10)
+    assert len(above_level(null)) == 0 and len(above_level(null.assign(rejections=40))) == len(null)
+    with pytest.raises(ValueError, match="n_tests=1"): above_level(null.assign(n_tests=5))
