@@ -29,7 +29,7 @@ def _widest(columns, rows, weight, tol):
         mean = total/rows.size
         for i in rows: variance += (x[i] - mean)**2
         variance *= weight[j]/rows.size
-        if variance > best: best, axis = variance, j
+        if variance > 1.0001*best: best, axis = variance, j
     return axis
 
 @kernel
