@@ -184,15 +184,17 @@ def mark_errata(name, nb):
     found, heading = [], ""
     for cell in nb.cells:
         if cell.cell_type != "markdown": continue
-        blocks = []
+        blocks, before = [], ""
         for block in paragraphs(cell.source):
             if m := re.match(r"#+ (.*)", block): heading = m[1]
             bold = heading.startswith("What the paper prints") and block.startswith("**")
             if (bold or ERRATUM.search(block)) and not block.startswith(("#", "|", "```", ">")):
                 label = f"erratum-{re.sub('[^a-z0-9]+', '-', name.removesuffix('.ipynb').lower())}-{len(found) + 1}"
-                found.append((label, heading, block))
+                # "It is not." says nothing without the sentence that it answers
+                found.append((label, heading, f"{before}\n\n{block}" if before and re.search(r"\*\*Erratum\.\*\* (It|Its|No) ", block) else block))
                 block = f"({label})=\n{block}"
             blocks.append(block)
+            before = "" if block.startswith(("#", "|", ":", "`", ">", "(")) else block
         cell.source = "\n\n".join(blocks)
     return found
 
@@ -213,7 +215,7 @@ def errata(pages):
         for label, heading, text in found:
             text = re.sub(r"^:::.*\n?|^\(([\w.-]+)\)=\n", "", text, flags=re.M).strip()
             text = from_top(text, dirname(name))
-            if heading: text = f"{text}\n\n→ [{sentences(heading)}](#{label}), with the cell that shows it"
+            if heading: text = f"{text}\n\n→ [{heading}](#{label}), with the cell that shows it"
             parts.append(text)
     return notebook(*parts)
 
