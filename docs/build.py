@@ -84,7 +84,7 @@ def title(front, name):
     "The page's head: title, promise, and where the real notebook is"
     repo = re.sub(r"^https://github.com/", "", cfg.git_url)
     links = (f"{{download}}`download the real notebook </_notebooks/{name}>`",
-             f"[open in Colab](https://colab.research.google.com/github/{repo}/blob/{cfg.branch}/nbs/{name})",
+             f"[open in Colab](https://colab.research.google.com/github/{repo}/blob/{cfg.branch}/nbs/{name}) (run `%pip install git+{cfg.git_url}` there first)",
              f"[open in Binder](https://mybinder.org/v2/gh/{repo}/{cfg.branch}?urlpath=lab/tree/nbs/{name})",
              f"[read on GitHub]({cfg.git_url}/blob/{cfg.branch}/nbs/{name})")
     return mk_cell(f"# {front['title']}\n\n" + (f"*{front['description']}*\n\n" if front.get("description") else "")
@@ -121,6 +121,12 @@ def page(name, raw):
     return Page(called, module, nb)
 
 
+def unbroken(outputs):
+    "In tables an interval [low, high] stays on one line"
+    for data in (o.get("data", {}) for o in outputs):
+        if "text/html" in data: data["text/html"] = re.sub(r"(\[[\d.]+,) ([\d.]+\])", "\\1\u00a0\\2", "".join(data["text/html"]))
+
+
 def code(cell, alt):
     "A code cell with nbdev's directives as MyST-NB's tags, and words for its picture; no cell for what is not to be seen"
     flags = dict(re.findall(r"^#\|\s*([\w-]+):\s*(.*?)\s*$", cell.source, re.M))
@@ -128,6 +134,7 @@ def code(cell, alt):
     body = statements(cell.source)
     if flags.get("include") == "false" or not cell.source: return []
     if flags.get("code-fold") and body and all(isinstance(s, (ast.Import, ast.ImportFrom)) for s in body): return []
+    unbroken(cell.outputs)
     tags = [tag for flag, value, tag in (("echo", "false", "remove-input"), ("code-fold", "true", "hide-input"),
                                          ("output", "false", "remove-output")) if flags.get(flag) == value]
     cell.metadata = dict(tags=tags, mystnb=dict(code_prompt_show="Show the source", code_prompt_hide="Hide the source", image=dict(alt=alt)))

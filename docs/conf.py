@@ -25,7 +25,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_favicon = "_static/favicon.svg"
 html_context = dict(default_mode="auto")        # light or dark as the reader's system is; the button changes it
-html_show_sourcelink = html_copy_source = False
+html_show_sourcelink = html_copy_source = html_use_index = False   # the Reference lists every name
 html_theme_options = dict(
     repository_url=_cfg["git_url"], repository_provider="github", repository_branch=_cfg["branch"], path_to_docs=_cfg["nbs_path"],
     use_repository_button=True, use_download_button=False,   # its button would serve the processed page; each page links the notebook

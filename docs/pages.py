@@ -37,13 +37,13 @@ def alt_text(source, heading, before, page):
     "What a picture shows, for who cannot see it: `#| fig-alt:`, else the words before it, else its title or heading"
     if given := directives(source).get("fig-alt"): return given.strip("\"'")
     told = re.findall(r"""(?:set_title|suptitle|title=)\(?\s*f?["']([^"']+)["']""", source)
-    axes = [re.search(rf"""{k}label["'=(\s]+f?r?["']?([^"']+)["']""", source) for k in "xy"]
+    axes = [re.search(rf"""{k}label\s*[=(]\s*[fr]*["']([^"']+)["']""", source) for k in "xy"]
     axes = " against ".join(sentences(a[1]) for a in reversed(axes) if a)
     what = sentences(told[0]) if told and "{" not in told[0] else ""
-    words = sentences(before)
+    words = sentences(re.sub(r"^#+ .*$", "", before, flags=re.M))
     last = re.split(r"(?<=[.!?:])\s+(?=[A-Z])", words)[-1].rstrip(":") if words else ""
     parts = [p for p in (what or heading or page, axes and f"Axes: {axes}", last if len(last) > 15 else "") if p]
-    text = ". ".join(p.rstrip(".") for p in parts)
+    text = re.sub(r"\?\. ", "? ", ". ".join(p.rstrip(".") for p in parts))
     text = re.sub(r'[<>"\[\]{}]', "", text)
     return (text if len(text) <= 240 else text[:240].rpartition(" ")[0] + " …") or "A picture"
 
@@ -184,15 +184,17 @@ def mark_errata(name, nb):
     found, heading = [], ""
     for cell in nb.cells:
         if cell.cell_type != "markdown": continue
-        blocks = []
+        blocks, before = [], ""
         for block in paragraphs(cell.source):
             if m := re.match(r"#+ (.*)", block): heading = m[1]
             bold = heading.startswith("What the paper prints") and block.startswith("**")
             if (bold or ERRATUM.search(block)) and not block.startswith(("#", "|", "```", ">")):
                 label = f"erratum-{re.sub('[^a-z0-9]+', '-', name.removesuffix('.ipynb').lower())}-{len(found) + 1}"
-                found.append((label, heading, block))
+                # "It is not." says nothing without the sentence that it answers
+                found.append((label, heading, f"{before}\n\n{block}" if before and re.search(r"\*\*Erratum\.\*\* (It|Its|No) ", block) else block))
                 block = f"({label})=\n{block}"
             blocks.append(block)
+            before = "" if block.startswith(("#", "|", ":", "`", ">", "(")) else block
         cell.source = "\n\n".join(blocks)
     return found
 
@@ -213,7 +215,7 @@ def errata(pages):
         for label, heading, text in found:
             text = re.sub(r"^:::.*\n?|^\(([\w.-]+)\)=\n", "", text, flags=re.M).strip()
             text = from_top(text, dirname(name))
-            if heading: text = f"{text}\n\n→ [{sentences(heading)}](#{label}), with the cell that shows it"
+            if heading: text = f"{text}\n\n→ [{heading}](#{label}), with the cell that shows it"
             parts.append(text)
     return notebook(*parts)
 
@@ -254,12 +256,14 @@ def landing(nb, raw, here, folder):
     "Put the story after the introduction of the index page and the gallery at its end"
     chosen = yaml.safe_load((here/"gallery.yml").read_text(encoding="utf-8"))
     story, gallery = cards(chosen["story"], raw, folder, "1 1 3 3"), cards(chosen["gallery"], raw, folder, "1 2 3 3")
-    ways = "::::{grid} 2 2 4 4\n:gutter: 2\n\n" + "\n\n".join(
+    ways = "::::{grid} 2 2 3 3\n:gutter: 2\n\n" + "\n\n".join(
         f":::{{grid-item-card}} {title}\n:link: {link}\n:link-type: doc\n:class-card: way-card\n\n{text}\n:::" for title, link, text in (
             ("Use", next((n.removesuffix(".ipynb") for n in raw if n.startswith("tutorials/")), "07_twosample"), "Tutorials: a test in five minutes, images, streams, big data."),
-            ("Learn", "00_core", "The method derived, every formula checked in a cell."),
+            ("Learn", "01_kernels", "The method derived, every formula checked in a cell."),
             ("Reproduce", next((n.removesuffix(".ipynb") for n in raw if n.startswith("experiments/")), "11_power"), "The paper's tables and figures, run again."),
-            ("Reference", "reference/index", "Every name, with an example that runs."))) + "\n::::"
+            ("Reference", "reference/index", "Every name, with an example that runs."),
+            ("Errata", "errata", "Where the paper's text does not hold, each with a cell that shows it."),
+            ("Benchmarks", "16_bench", "How fast it is, beside other libraries."))) + "\n::::"
     where = next((i for i, c in enumerate(nb.cells) if c.cell_type == "markdown" and "\n## " in "\n" + c.source), len(nb.cells))
     head, found, rest = nb.cells[where].source.partition("## ") if where < len(nb.cells) else ("", "", "")
     parts = [head.strip(), ways, f"## In one minute\n\n{story}" if story else "", found + rest]

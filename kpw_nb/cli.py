@@ -116,11 +116,16 @@ def _matrix(A, path):
     if A.ndim != 2: raise BadInput(f"{path} holds an array of shape {A.shape}; reshape it to (rows, columns), for example with A.reshape(len(A), -1)")
     return A
 
+def _check_start(path):
+    "NumPy takes every file that it does not know for a pickle"
+    kind, start = ("npz", b"PK") if path.lower().endswith(".npz") else ("npy", b"\x93NUMPY")
+    with open(path, "rb") as f:
+        if f.read(len(start)) != start: raise BadInput(f"{path} is not an {kind} file, whatever its name says; {_ARRAY}")
+
 def _npz(path):
     "All arrays of an npz file"
-    with _reading(path, _ARRAY), np.load(path, allow_pickle=False) as f:
-        if not hasattr(f, "files"): raise ValueError("it is not a zip archive")
-        return {name: _matrix(f[name], path) for name in f.files}
+    _check_start(path)
+    with _reading(path, _ARRAY), np.load(path, allow_pickle=False) as f: return {name: _matrix(f[name], path) for name in f.files}
 
 def _array_chunks(path, header, label):
     "The same for npy and for npz with one array"
@@ -130,9 +135,8 @@ def _array_chunks(path, header, label):
             if len(arrays) != 1: raise BadInput(f"{path} holds {len(arrays)} arrays ({_some(arrays)}); give it alone if they are X and Y, or save one array in each file")
             A, = arrays.values()
         else:
-            A = np.load(path, mmap_mode="r", allow_pickle=False)
-            if not isinstance(A, np.ndarray): raise ValueError("it is an archive, not one array")
-            A = _matrix(A, path)
+            _check_start(path)
+            A = _matrix(np.load(path, mmap_mode="r", allow_pickle=False), path)
     return _from_array(A)
 
 def _from_array(A):
@@ -157,21 +161,29 @@ def _select(path, names, named, columns, drop, label):
     return keep
 
 # %% ../nbs/15_cli.ipynb #c019
-def _not_numbers(frame, text, row, path):
+def _remedy(text, keep, value):
+    "What to do about columns of text, of which one holds this value"
+    if _is_number(value.replace(",", "")): return "write decimals with a point, and thousands without a comma"
+    if len(text) < len(keep): return f"leave out with --drop {shlex.quote(','.join(text))}, or name the column that tells the samples apart with --label"
+    if len(value.split()) > 1: return "separate the fields by commas, or by tabs in a tsv file"
+    return "remove the lines without numbers, or say --header yes if the first line names the columns"
+
+def _not_numbers(frame, text, keep, row, path):
     "The error for columns that hold text"
     import pandas as pd
-    c, named = text[0], ",".join(text)
+    c = text[0]
     bad = frame[c][pd.to_numeric(frame[c], errors="coerce").isna() & frame[c].notna()] if frame[c].dtype.kind not in "mM" else frame[c]
-    first = f" ({str(bad.iloc[0])[:40]!r} in row {row + frame.index.get_loc(bad.index[0]) + 1})" if len(bad) else ""
+    value = str(bad.iloc[0])[:40] if len(bad) else ""
+    first = f" ({value!r} in row {row + frame.index.get_loc(bad.index[0]) + 1})" if len(bad) else ""
     what = f"column {c!r} does" if len(text) == 1 else f"columns {_some(map(repr, text))} do"
-    return BadInput(f"{path}: {what} not hold numbers{first}; leave out with --drop {shlex.quote(named)}, or name the column that tells the samples apart with --label")
+    return BadInput(f"{path}: {what} not hold numbers{first}; {_remedy(text, keep, value)}")
 
 def _block(chunk, keep, label, row, path):
     "Numbers and labels of a chunk that starts after `row` rows"
     if isinstance(chunk, np.ndarray): values, labels = chunk[:, :len(keep)].astype(np.float64), [None if v != v else f"{v:g}" for v in chunk[:, len(keep):].ravel()]
     else:
         from pandas.api.types import is_numeric_dtype
-        if len(chunk) and (text := [c for c in keep if not is_numeric_dtype(chunk[c].dtype)]): raise _not_numbers(chunk, text, row, path)
+        if len(chunk) and (text := [c for c in keep if not is_numeric_dtype(chunk[c].dtype)]): raise _not_numbers(chunk, text, keep, row, path)
         values = chunk[keep].to_numpy(np.float64 if len(chunk) else None, na_value=np.nan)
         labels = [] if label is None else chunk[label].astype(object).where(chunk[label].notna(), None)
     bad = ~np.isfinite(values) if len(values) else np.zeros(0)
@@ -353,8 +365,9 @@ def _text(facts):
     rows = [("X", f"{facts['X']['name']}, {facts['X']['rows']} rows"), ("Y", f"{facts['Y']['name']}, {facts['Y']['rows']} rows, {len(facts['settings']['columns'])} columns"),
             ("p between", "{:.3g} and {:.3g} (Monte Carlo, 95 %)".format(*facts["interval"])), ("method", f"{facts['method']}: {facts['reason']}"),
             ("permutations", f"{facts['permutations']}" + (" (interrupted)" if facts["interrupted"] else ""))]
+    if not facts["different"]: where = dict(columns=(), rows_X=(), rows_Y=())   # what leads where nothing was found is noise
     if where["columns"]: rows.append(("columns", ", ".join(f"{c['name']} {_percent(c['share'])}" for c in where["columns"][:5])))
-    rows += [(f"rows of {name}", ", ".join(str(r["row"]) for r in where[f"rows_{name}"][:5])) for name in "XY"]
+    rows += [(f"rows of {name}", ", ".join(str(r["row"]) for r in where[f"rows_{name}"][:5])) for name in "XY" if where[f"rows_{name}"]]
     return "\n".join([facts["answer"]] + [f"  {k:<12}  {v}" for k, v in rows + [("repeat", facts["command"])]])
 
 # %% ../nbs/15_cli.ipynb #c038
@@ -451,7 +464,7 @@ def _repeat_html(facts):
     python = f"kpw_test(X, Y, method={facts['settings']['method']!r}, n_resamples={facts['settings']['permutations']}, rng={facts['settings']['seed']})"
     return ("<h2>Settings</h2>" + _html_table(settings) + "<h2>Repeat it</h2><p>With the same files and the same version, this command gives the same p-value on any number of workers:</p>"
             f"<pre id=command>{escape(facts['command'])}</pre><p>or, in Python, with the same rows in <code>X</code> and <code>Y</code>:</p><pre>{escape(python)}</pre>"
-            + _html_table(files, ["file", "size and SHA-256"]) + f"<p>Install this version with <code>pip install kpw_nb=={escape(facts['versions']['kpw_nb'])}</code>. The run used:</p>"
+            + _html_table(files, ["file", "size and SHA-256"]) + f"<p>Install kpw_nb {escape(facts['versions']['kpw_nb'])} by <code>pip install .</code> in a clone of github.com/kpw-nb/kpw_nb. The run used:</p>"
             + _html_table([[k, v] for k, v in facts["versions"].items()]))
 
 # %% ../nbs/15_cli.ipynb #c046
@@ -487,12 +500,12 @@ def _check_target(path, option, *read):
     if not p.parent.is_dir(): raise BadInput(f"{option} {path}: the folder {p.parent} does not exist; make it first")
     if not os.access(p.parent, os.W_OK): raise BadInput(f"{option} {path}: the folder {p.parent} cannot be written to; choose another")
 
-def _write(path, text):
-    "Under another name first; the old file stays until the new one is complete"
+def _write(path, content):
+    "Text or bytes, under another name first; the old file stays until the new one is complete"
     p = Path(path)
     part = p.with_name(f".{p.name}.{os.getpid()}.part")
     try:
-        part.write_text(text, encoding="utf-8")
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
         os.replace(part, p)
     except OSError as e: raise BadInput(f"{path} cannot be written ({e.strerror}); free some space or choose another place") from None
     finally: part.unlink(missing_ok=True)
@@ -515,6 +528,7 @@ def _wants_bar(args): return args.progress or sys.stderr.isatty()
 def _run_test(args):
     "kpw-nb test"
     _check_target(args.report, "--report", args.x, args.y)
+    if args.report and not args.report.lower().endswith((".html", ".htm")): raise BadInput(f"--report {args.report}: the report is a web page; give it a name that ends in .html")
     samples = read_samples(args.x, args.y, label=args.label, columns=args.columns, drop=args.drop, header=args.header)
     from kpw_nb.twosample import kpw_test
     with _computing():
@@ -646,14 +660,15 @@ def demo(folder="out")->Path: # where the picture is
     from matplotlib.figure import Figure
     from kpw_nb.twosample import kpw_test
     X, Y = demo_samples()
+    path = Path(folder)/"demo.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
     print(f"X: {len(X)} handwritten digits of all kinds.   Y: {len(Y)}, 15 % of them replaced by ones.   {X.shape[1]} pixels each.", flush=True)
     res = kpw_test(X, Y, rng=0)
     print(res.summary())
-    path = Path(folder)/"demo.png"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fig = Figure(figsize=(9, 3.5), layout="constrained")     # not by pyplot: no display is needed
+    fig, picture = Figure(figsize=(9, 3.5), layout="constrained"), io.BytesIO()     # not by pyplot: no display is needed
     res.plot(fig.subplots(1, 2))
-    fig.savefig(path, dpi=120, bbox_inches="tight")
+    fig.savefig(picture, format="png", dpi=120, bbox_inches="tight")
+    _write(path, picture.getvalue())
     print(f"picture       {path}")
     return path
 
@@ -662,7 +677,7 @@ def _run_demo(args):
     "kpw-nb demo"
     if Path(args.out).exists() and not Path(args.out).is_dir(): raise BadInput(f"--out {args.out} is a file; give a folder for the picture")
     try: demo(args.out)
-    except OSError as e: raise BadInput(_short(e, 500)) from e
+    except OSError as e: raise BadInput(_short(e, 500) if e.errno is None else f"--out {args.out} cannot be used ({e.strerror}); choose another folder") from e
     return 0
 
 def _run_bench(args):
@@ -678,13 +693,14 @@ class _Parser(argparse.ArgumentParser):
         print(f"kpw-nb: {_short(message, 400)}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(2)
 
-def _whole(low, also=()):
-    "A type for whole numbers of at least `low`"
+def _whole(low, also=(), high=None):
+    "A type for whole numbers from `low` to `high`"
     def whole(text):
         try: value = int(text)
         except ValueError: value = None
-        if value is None or (value < low and value not in also):
-            raise argparse.ArgumentTypeError(f"give a whole number of at least {low}{''.join(f' (or {a}: all cores)' for a in also)}, not {text!r}")
+        if value is None or (value < low and value not in also) or (high is not None and value > high):
+            most = "" if high is None else f" and at most {high:,}"
+            raise argparse.ArgumentTypeError(f"give a whole number of at least {low}{most}{''.join(f' (or {a}: all cores)' for a in also)}, not {text!r}")
         return value
     return whole
 
@@ -727,9 +743,9 @@ def _add_test(commands):
     p.add_argument("y", metavar="Y", nargs="?", help="the second sample; not needed with --label, or if X is an npz file with arrays X and Y")
     p.add_argument("--label", metavar="COLUMN", help="the column whose two values tell the samples apart, for one file with both")
     p.add_argument("--method", choices=("auto", "refit", "split"), default="auto", help="search anew in every permutation, or train on one half and test on the other (default: auto, by size)")
-    p.add_argument("--permutations", type=_whole(1), default=199, metavar="N", help="how many (default: 199)")
+    p.add_argument("--permutations", type=_whole(1, high=10**7), default=199, metavar="N", help="how many (default: 199)")
     p.add_argument("--alpha", type=_level, default=0.05, metavar="LEVEL", help="the samples differ if p is at most this (default: 0.05)")
-    p.add_argument("--workers", type=_whole(1, (-1,)), default=1, metavar="N", help="processes; the answer does not depend on it (default: 1)")
+    p.add_argument("--workers", type=_whole(1, (-1,), 10**3), default=1, metavar="N", help="processes; the answer does not depend on it (default: 1)")
     p.add_argument("--report", metavar="FILE.html", help="write one self-contained page with pictures and how to repeat the run")
     p.add_argument("--fail-on-difference", action="store_true", help="end with exit code 1 if the samples differ")
     _add_table(p)
@@ -747,8 +763,8 @@ def _add_detect(commands):
     p.add_argument("--method", choices=("refit", "pretrained"), default="refit", help="search anew at each frame, or train once as the paper does (default: refit)")
     p.add_argument("--calibration", choices=("arl", "fwer", "paper"), default="arl", help="what the threshold promises: frames between false alarms, a probability of any, or the paper's rule (default: arl)")
     p.add_argument("--target", type=_real, metavar="NUMBER", help="of the promise (default: 10000 frames for arl, 0.05 for the others)")
-    p.add_argument("--horizon", type=_whole(1), metavar="N", help="frames that fwer speaks of (default: ten windows)")
-    p.add_argument("--resamples", type=_whole(19), default=199, metavar="N", help="simulated paths of the calibration (default: 199)")
+    p.add_argument("--horizon", type=_whole(1, high=10**9), metavar="N", help="frames that fwer speaks of (default: ten windows)")
+    p.add_argument("--resamples", type=_whole(19, high=10**5), default=199, metavar="N", help="simulated paths of the calibration (default: 199)")
     p.add_argument("--time", metavar="COLUMN", help="a column of time stamps, which must increase")
     p.add_argument("--out", metavar="TRACE.csv", help="write statistic, threshold and alarm of each row")
     p.add_argument("--fail-on-alarm", action="store_true", help="end with exit code 1 if there was an alarm")
@@ -765,8 +781,8 @@ def _parser():
     p.add_argument("name", metavar="NAME", nargs="?", help="which; without it, all are listed")
     p.add_argument("--list", action="store_true", help="list names and titles")
     p.add_argument("--quick", action="store_true", help="a few repetitions of a few settings")
-    p.add_argument("--trials", type=_whole(1), metavar="N", help="repetitions, if not the experiment's own number")
-    p.add_argument("--workers", type=_whole(1, (-1,)), default=1, metavar="N", help="processes (default: 1)")
+    p.add_argument("--trials", type=_whole(1, high=10**6), metavar="N", help="repetitions, if not the experiment's own number")
+    p.add_argument("--workers", type=_whole(1, (-1,), 10**3), default=1, metavar="N", help="processes (default: 1)")
     p.add_argument("--store", default="out/experiments", metavar="FOLDER", help="keeps what is finished, so that the same command goes on (default: out/experiments)")
     p.add_argument("--progress", action="store_true", help="show progress on stderr even if that is no terminal")
     p = _add(commands, "demo", _run_demo, "test two samples of real handwritten digits, and draw a picture", ["kpw-nb demo --out out"])

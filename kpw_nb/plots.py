@@ -342,7 +342,7 @@ def plot_trace(
         ax.axvline(change, color=COLOURS["other"], lw=1.5, label="true change")
         alarm = alarm & (t >= change)
     if alarm.any(): ax.axvline(t[alarm][0], color=COLOURS["Y"], lw=1.5, ls=":", label="detected" if change is None else f"detected after {t[alarm][0] - change:g}")
-    ax.set(xlabel="frame", ylabel="statistic"); ax.legend(fontsize="small")
+    ax.set(xlabel="frame" if x == "t" else x, ylabel="statistic"); ax.legend(fontsize="small")
     return fig, ax
 
 # %% ../nbs/13_plots.ipynb #c057

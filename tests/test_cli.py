@@ -202,7 +202,7 @@ def test_report(here, capsys, expected):
     said = "".join(page.text)
     assert (code, err) == (0, "") and not re.search(r"https?://|url\(|@import", text)
     assert page.images == 5 and all(r.startswith("data:image/png;base64,") for r in page.resources)
-    for words in (facts["answer"], "--seed 0", "weight", f"kpw_nb=={cli.__version__}", *(f["sha256"] for f in facts["files"]), *facts["versions"].values(), *(c["name"] for c in facts["candidates"])):
+    for words in (facts["answer"], "--seed 0", "weight", f"Install kpw_nb {cli.__version__}", *(f["sha256"] for f in facts["files"]), *facts["versions"].values(), *(c["name"] for c in facts["candidates"])):
         assert words in said, words
     command = shlex.split(unescape(re.search(r"<pre id=command>(.*?)</pre>", text, re.S)[1]))
     assert command[0] == "kpw-nb"
@@ -249,9 +249,11 @@ def broken(here):
     text = {"empty.csv": "", "blank.csv": "\n\n", "header.csv": "height,weight,age\n", "one.csv": "height,weight,age\n1,2,3\n", "text.csv": "height,weight,age\n1,2,x\n3,4,y\n5,6,z\n",
             "narrow.csv": "height,weight\n1,2\n3,4\n", "other.csv": "height,weight,size\n1,2,3\n3,4,5\n", "gap.csv": "height,weight,age\n1,2,3\n1,,3\n", "inf.csv": "height,weight,age\n1,2,3\n1,inf,3\n",
             "ragged.csv": "height,weight,age\n1,2,3\n1,2,3,4\n", "long.csv": "height,weight,age\n1,2,3,4\n1,2,3,4\n", "mixed.csv": "1,a\n2,b\n", "twice.csv": "a,a\n1,2\n3,4\n", "flat.csv": "height,weight,age\n1,2,3\n1,2,3\n",
-            "label1.csv": "v,g\n1,a\n2,a\n", "label3.csv": "v,g\n1,a\n2,b\n3,c\n4,a\n", "labelgap.csv": "v,g\n1,a\n2,\n3,b\n4,b\n", "label_few.csv": "v,g\n1,a\n2,b\n3,b\n", "dates.csv": "d,v\n2020-01-01,1\n2020-01-02,2\n", "data.xyz": "1,2\n", "noext": "1,2\n"}
+            "label1.csv": "v,g\n1,a\n2,a\n", "label3.csv": "v,g\n1,a\n2,b\n3,c\n4,a\n", "labelgap.csv": "v,g\n1,a\n2,\n3,b\n4,b\n", "label_few.csv": "v,g\n1,a\n2,b\n3,b\n", "dates.csv": "d,v\n2020-01-01,1\n2020-01-02,2\n", "comma.csv": "a;b\n1,5;2\n3,5;4\n", "spaces.csv": "a b c\n1 2 3\n4 5 6\n", "units.csv": "a,b\nkg,m\n1,2\n3,4\n", "data.xyz": "1,2\n", "noext": "1,2\n"}
     for name, content in text.items(): (here/name).write_text(content)
     for name in ("noise.csv", "noise.npy", "noise.npz", "noise.parquet", "empty_not.npz"): (here/name).write_bytes(noise)
+    claim = "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 3), }".ljust(117) + "\n"
+    (here/"claim.npy").write_bytes(b"\x93NUMPY\x01\x00v\x00" + claim.encode() + bytes(48))
     (here/"latin.csv").write_bytes("größe,b\n1,2\n3,4\n".encode("latin-1"))
     (here/"utf16.csv").write_text("a,b\n1,2\n3,4\n", encoding="utf-16")
     (here/"cut.npy").write_bytes((here/"x.npy").read_bytes()[:-40]); (here/"cut.npz").write_bytes((here/"x.npz").read_bytes()[:-40])
@@ -271,8 +273,9 @@ BAD = {  # words of the command: what the line must say
     "test x.csv narrow.csv": "age only in x.csv; choose common ones with --columns", "test x.csv other.csv": "age only in x.csv, size only in other.csv", "test x.npy narrow.csv": "3 columns but narrow.csv has 2",
     "test gap.csv y.csv": "column 'weight', row 2 is empty or NaN; drop or fill", "test inf.csv y.csv": "column 'weight', row 2 is infinite; drop", "test nan.npy y.npy": "column '2', row 2 is empty or NaN",
     "test ragged.csv y.csv": "the same number of fields", "test long.csv y.csv": "the same number of fields", "test mixed.csv y.csv": "--header yes or --header no", "test twice.csv y.csv": "'a' stands twice in the header; rename",
-    "test flat.csv flat.csv": "constant", "test noise.csv y.csv": "save it again as text", "test noise.npy y.npy": "write it again with numpy.save", "test noise.npz y.npy": "write it again with numpy.save",
-    "test noise.npz": "write it again with numpy.save", "test noise.parquet y.csv": "write it again as parquet", "test latin.csv y.csv": "UTF-8", "test utf16.csv y.csv": "UTF-8", "test cut.npy y.npy": "write it again with numpy.save",
+    "test flat.csv flat.csv": "constant", "test noise.csv y.csv": "save it again as text", "test noise.npy y.npy": "noise.npy is not an npy file, whatever its name says; write it again with numpy.save", "test noise.npz y.npy": "is not an npz file",
+    "test noise.npz": "write it again with numpy.save", "test claim.npy y.npy": "write it again with numpy.save", "test comma.csv comma.csv": "('1,5' in row 1); write decimals with a point", "test spaces.csv spaces.csv": "separate the fields by commas",
+    "test units.csv units.csv": "('kg' in row 1); remove the lines without numbers", "test x.csv y.csv --header no": "say --header yes if the first line names the columns", "test noise.parquet y.csv": "write it again as parquet", "test latin.csv y.csv": "UTF-8", "test utf16.csv y.csv": "UTF-8", "test cut.npy y.npy": "write it again with numpy.save",
     "test cut.npz y.npy": "write it again with numpy.save", "test zip.npy y.npy": "write it again with numpy.save", "test plain.npz y.npy": "write it again with numpy.save", "test object.npy y.npy": "as plain numbers",
     "test object.npz": "as plain numbers", "test cube.npy y.npy": "reshape it", "test scalar.npy y.npy": "reshape it", "test complex.npy y.npy": "convert it", "test words.npy y.npy": "convert it", "test fields.npy y.npy": "convert it",
     "test norows.npy y.npy": "no rows", "test nocols.npy y.npy": "no column", "test three.npz y.npy": "save one array in each file", "test three.npz": "not arrays X and Y", "test nothing.npz": "not arrays X and Y",
@@ -280,16 +283,17 @@ BAD = {  # words of the command: what the line must say
     "test label1.csv --label g": "exactly two are needed", "test label3.csv --label g": "3 values (a, b, c); exactly two", "test labelgap.csv --label g": "empty in row 2; fill it", "test label_few.csv --label g": "g = a has 1 row",
     "test x.csv y.csv --label age": "--label is for one file", "test x.csv y.csv --columns size": "no column 'size' for --columns", "test x.csv y.csv --drop size": "no column 'size' for --drop",
     "test x.csv y.csv --drop height,weight,age": "no column is left", "test x.csv y.csv --alpha 0": "--alpha: give a number between 0 and 1", "test x.csv y.csv --alpha 1.5": "such as 0.05", "test x.csv y.csv --alpha five": "such as 0.05",
-    "test x.csv y.csv --alpha nan": "such as 0.05", "test x.csv y.csv --permutations 0": "--permutations: give a whole number of at least 1", "test x.csv y.csv --permutations many": "whole number", "test x.csv y.csv --seed -1": "at least 0",
+    "test x.csv y.csv --alpha nan": "such as 0.05", "test x.csv y.csv --permutations 0": "--permutations: give a whole number of at least 1", "test x.csv y.csv --permutations many": "whole number", "test x.csv y.csv --permutations 99999999999999999999": "at most 10,000,000", "detect x.csv --reference-rows 15 --window 5 --resamples 99999999999999999999": "at most 100,000", "test x.csv y.csv --seed -1": "at least 0",
     "test x.csv y.csv --workers 0": "all cores", "test x.csv y.csv --method best": "choose from", "test x.csv y.csv --report nowhere/r.html": "the folder nowhere does not exist; make it first",
-    "test x.csv y.csv --report folder.csv": "give the name of a file", "test x.csv y.csv --report ./x.csv": "would overwrite the data", "detect x.csv --reference-rows 15 --out x.csv": "would overwrite the data", "test x.csv y.csv --report file/r.html": "does not exist; make it first", "test x.csv y.csv z.csv": "see kpw-nb", "test": "required", "": "COMMAND", "guess": "choose from",
+    "test x.csv y.csv --report answer.pdf": "give it a name that ends in .html", "test x.csv y.csv --report folder.csv": "give the name of a file", "test x.csv y.csv --report ./x.csv": "would overwrite the data", "detect x.csv --reference-rows 15 --out x.csv": "would overwrite the data", "test x.csv y.csv --report file/r.html": "does not exist; make it first", "test x.csv y.csv z.csv": "see kpw-nb", "test": "required", "": "COMMAND", "guess": "choose from",
     "test label_few.csv --label g --json": "g = a has 1 row", "test x.csv y.csv --header maybe": "choose from",
     "detect x.csv": "--reference-rows is required", "detect x.csv --reference x.csv --reference-rows 5": "not allowed with", "detect x.csv --reference-rows 30": "leaves nothing to watch: x.csv has 30 rows; give a smaller",
     "detect x.csv --reference-rows 20": "fewer than window=100; collect more, or lower window", "detect nowhere.csv --reference-rows 5": "check the name", "detect x.csv --reference narrow.csv --window 2": "only in x.csv",
     "detect x.csv --reference-rows 15 --window 1": "at least 2", "detect x.csv --reference-rows 15 --window 5 --target 3": "target must be at least 10", "detect x.csv --reference-rows 15 --window 5 --calibration fwer --target 2": "target must be",
     "detect x.csv --reference-rows 15 --window 5 --out nowhere/t.csv": "make it first", "detect x.csv --reference-rows 15 --window 5 --time when": "no column 'when' for --time",
     "detect x.csv --reference-rows 15 --window 5 --time age --resamples 19": "time stamps must increase", "detect gap.csv --reference-rows 15": "row 2 is empty",
-    "reproduce figure7": "no experiment 'figure7'; choose one of gaussian", "reproduce gaussian --trials 0": "at least 1", "reproduce gaussian --store file": "--store file is a file; give a folder", "demo --out file": "--out file is a file; give a folder"}
+    "reproduce figure7": "no experiment 'figure7'; choose one of gaussian", "reproduce gaussian --trials 0": "at least 1", "reproduce gaussian --store file": "--store file is a file; give a folder", "reproduce gaussian --trials 99999999999999999999": "at most 1,000,000",
+    "demo --out file": "--out file is a file; give a folder", "demo --out file/below": "--out file/below cannot be used (Not a directory); choose another folder"}
 
 
 def test_there_are_enough_cases(): assert len(BAD) > 80

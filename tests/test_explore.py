@@ -1,18 +1,22 @@
 "The explorers, driven as a hand would drive them: controls are moved, and what the panel then holds is compared with the functions of the package."
 import base64
 import io
+import json
 import os
 import re
-import shutil
+import socket
 import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from datetime import datetime, timezone
+from pathlib import Path
 
 import ipywidgets as widgets
 import numpy as np
 import pytest
+from browser import CHROMIUM, Browser, require
 
 from kpw_nb import explore
 from kpw_nb.baselines import EnergyTest, MMDTest
@@ -330,8 +334,6 @@ def test_csv_round_trip():
 
 def test_notebook_has_fallbacks():
     "The committed notebook shows a picture for each explorer and no view that a page could not fill"
-    import json
-    from pathlib import Path
     cells = json.loads((Path(__file__).parents[1]/"nbs"/"14_explore.ipynb").read_text(encoding="utf-8"))["cells"]
     bundles = [o["data"] for c in cells for o in c.get("outputs", ()) if "data" in o]
     assert sum("image/png" in b for b in bundles) == 4
@@ -341,30 +343,18 @@ def test_notebook_has_fallbacks():
 # a live server and a real browser
 
 
-def browser(folder):
-    "Headless Chromium, or skip with the reason"
-    pytest.importorskip("jupyterlab", reason="needs jupyterlab: pip install jupyterlab selenium")
-    selenium = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install jupyterlab selenium")
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not (chromium and driver): pytest.skip("needs chromium and chromedriver: apt install chromium chromium-driver")
-    options = selenium.ChromeOptions()
-    options.binary_location = chromium
-    for flag in ("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update",
-                 "disable-sync", "disable-dev-shm-usage", "window-size=1280,1200", f"user-data-dir={folder}"): options.add_argument("--" + flag)
-    return selenium.Chrome(options=options, service=selenium.ChromeService(driver))
+EXPLORERS = {   # how to make each, and what its sentence then says
+    "feel_projection()": "value ", "watch_bcd(n_steps=6)": "iteration ", "power_playground(n_trials=4, n_resamples=19)": "trials", "your_data(n_resamples=19)": "The samples"}
 
 
 @pytest.fixture
 def notebook_server(tmp_path):
-    "A Jupyter server of its own in a folder of its own; gives the address of a notebook with one explorer"
-    import json
-    import socket
-    import urllib.request
-    pytest.importorskip("jupyterlab", reason="needs jupyterlab: pip install jupyterlab selenium")
-    code = "from kpw_nb.explore import feel_projection\nfeel = feel_projection()\nfeel"
-    cell = dict(cell_type="code", id="explore", metadata={}, execution_count=None, outputs=[], source=code)
+    "A Jupyter server of its own in a folder of its own; gives the address of a notebook with a cell for each explorer"
+    require(CHROMIUM, "Chromium is not installed (Debian: apt-get install chromium)")
+    pytest.importorskip("jupyterlab", reason="needs jupyterlab: pip install jupyterlab")
+    cells = [dict(cell_type="code", id=f"explore{k}", metadata={}, execution_count=None, outputs=[], source=f"from kpw_nb.explore import *\n{code}") for k, code in enumerate(EXPLORERS)]
     kernel = dict(kernelspec=dict(name="python3", display_name="Python 3", language="python"))
-    (tmp_path/"live.ipynb").write_text(json.dumps(dict(cells=[cell], metadata=kernel, nbformat=4, nbformat_minor=5)))
+    (tmp_path/"live.ipynb").write_text(json.dumps(dict(cells=cells, metadata=kernel, nbformat=4, nbformat_minor=5)))
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
@@ -386,28 +376,24 @@ def notebook_server(tmp_path):
         except subprocess.TimeoutExpired: server.kill()                 # its kernel notices and ends
 
 
-@pytest.mark.slow
-def test_slider_in_a_browser(notebook_server, tmp_path):
-    "Run the cell in JupyterLab, press the right arrow on a slider, and see picture and value change"
-    window = browser(tmp_path/"profile")
-    def until(script, seconds=90):
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            if found := window.execute_script("return " + script): return found
-            time.sleep(0.3)
-        pytest.fail(f"not within {seconds} s: {script}\n" + window.execute_script("return document.body.innerText")[-1500:])
+def test_explorers_in_a_live_notebook(notebook_server, tmp_path):
+    "In JupyterLab, each explorer gets a new picture and a sentence when a slider is moved (or other data are picked)"
+    (tmp_path/"profile").mkdir()
+    window = Browser(tmp_path/"profile")
     try:
-        window.get(notebook_server)
-        until("!!document.querySelector('.jp-Notebook .jp-CodeCell .cm-content')")
-        until("document.body.innerText.includes('Idle')")
-        window.execute_script("window.jupyterapp.commands.execute('notebook:run-all-cells')")
-        from selenium.webdriver.common.action_chains import ActionChains
-        from selenium.webdriver.common.keys import Keys
-        value = "[...document.querySelectorAll('.widget-html-content')].map(e => e.innerText).filter(t => t.startsWith('value '))[0]"
-        picture = "document.querySelector('.jp-OutputArea img.widget-image, .jp-OutputArea .widget-image img, img.widget-image').src"
-        before, shown = until(value, 180), until(picture)
-        window.execute_script("document.querySelector('.widget-slider .noUi-handle').focus()")
-        ActionChains(window).send_keys(Keys.ARROW_RIGHT*4).perform()
-        after = until(f"{value} !== {before!r} && {value}")
-        assert after.startswith("value ") and until(f"{picture} !== {shown!r}")
-    finally: window.quit()
+        window.size(1280, 5000)                                         # cells that are out of sight are not drawn
+        window.open(notebook_server)
+        window.until("!!document.querySelector('.jp-Notebook .jp-CodeCell .cm-content') && document.body.innerText.includes('Idle')", 120)
+        window.js("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        for k, says in enumerate(EXPLORERS.values()):
+            cell = f"document.querySelectorAll('.jp-CodeCell')[{k}]"
+            picture, sentences = f"{cell}.querySelector('img.widget-image')", f"[...{cell}.querySelectorAll('.widget-html-content')].map(e => e.innerText)"
+            window.until(f"!!{cell}.querySelector('.noUi-handle, select')", 180)
+            if k < 2: window.until(f"{picture}.naturalWidth > 100", 180)                # the other two wait for a hand
+            before = window.js(f"{picture}?.src || ''")
+            if window.js(f"!!{cell}.querySelector('.noUi-handle')"):
+                window.js(f"{cell}.querySelector('.noUi-handle').focus()")
+                for _ in range(4): window.press_right()
+            else: window.js(f"(s => {{ s.selectedIndex += 1; s.dispatchEvent(new Event('change', {{bubbles: true}})) }})({cell}.querySelector('select'))")
+            window.until(f"{picture}.src != {json.dumps(before)} && {picture}.naturalWidth > 100 && {sentences}.some(t => t.includes({json.dumps(says)}))", 120)
+    finally: window.close()

@@ -6,13 +6,12 @@ import fcntl
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 from functools import partial
+from html import unescape
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
@@ -22,18 +21,11 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 import yaml
+from browser import CHROMIUM, Browser, require
 from execute import NBS, ROOT
 
 LIB = "kpw_nb"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WIDE, PHONE = 1280, 390
-
-
-def require(there, what):
-    "Skip without it, but not on a machine that must have it"
-    if there: return
-    if os.environ.get("CI"): pytest.fail(f"{what}, and CI needs it")
-    pytest.skip(what)
 
 
 @pytest.fixture(scope="session")
@@ -86,6 +78,17 @@ def test_every_notebook_is_a_page(site, pages):
         assert (site/Path(html).parent/unquote(links[0])).read_bytes() == (NBS/name).read_bytes()
         assert sum(host in " ".join(pages[html].links) for host in ("colab.research.google.com", "mybinder.org")) == 2
     assert {"errata.html", "changelog.html", "reference/index.html", "search.html"} <= pages.keys()
+
+
+def test_landing(site):
+    "The story and the gallery show every picture that they name; only a notebook without any is left out"
+    chosen = yaml.safe_load((ROOT/"docs"/"gallery.yml").read_text(encoding="utf-8"))
+    text = unescape((site/"index.html").read_text(encoding="utf-8")).replace("’", "'")
+    assert len(chosen["story"]) == 3 and len({entry["notebook"] for entry in chosen["story"]}) == 1
+    for entry in chosen["story"] + chosen["gallery"]:
+        assert entry.keys() <= {"notebook", "cell", "title", "text"}, entry
+        drawn = '"image/png"' in (NBS/entry["notebook"]).read_text(encoding="utf-8")
+        assert (f"{entry['title']}</div>" in text) == drawn, entry
 
 
 def test_links(site, pages):
@@ -164,99 +167,6 @@ def test_errata(site):
     assert text.count("with the cell that shows it") >= 15
     for word in ("lost its 2", "multiplicative updates", "spare", "observed labelling", "No finite number", "O(nm)", "K(x,f(x))", "descent"):
         assert word in text, word
-
-
-class Browser:
-    "Chromium over the two pipes of its own protocol: no driver, no further package"
-    FLAGS = ("--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars",
-             "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions", "--mute-audio")
-
-    def __init__(self, profile):
-        def high(pair): return [fcntl.fcntl(fd, fcntl.F_DUPFD, 20) for fd in pair]   # out of the way of 3 and 4
-        (theirs_in, ours_out), (ours_in, theirs_out) = high(os.pipe()), high(os.pipe())
-        def hand_over(): os.dup2(theirs_in, 3), os.dup2(theirs_out, 4)
-        self.process = subprocess.Popen([CHROMIUM, *self.FLAGS, f"--user-data-dir={profile}", "about:blank"], preexec_fn=hand_over, pass_fds=(3, 4),
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | dict(HOME=str(profile)))
-        os.close(theirs_in), os.close(theirs_out)
-        self.to, self.back = ours_out, open(ours_in, "rb")
-        self.n, self.buffer, self.events, self.session = 0, b"", [], None
-        target = self("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Network", "Log"): self(f"{domain}.enable")
-
-    def _next(self):
-        while b"\0" not in self.buffer:
-            data = self.back.raw.read(1 << 16) if hasattr(self.back, "raw") else self.back.read1(1 << 16)
-            if not data: raise RuntimeError("Chromium ended")
-            self.buffer += data
-        message, _, self.buffer = self.buffer.partition(b"\0")
-        return json.loads(message)
-
-    def __call__(self, method, **params):
-        self.n += 1
-        message = dict(id=self.n, method=method, params=params) | (dict(sessionId=self.session) if self.session else {})
-        os.write(self.to, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self._next()
-            if answer.get("id") == self.n:
-                if "error" in answer: raise RuntimeError(f"{method}: {answer['error']}")
-                return answer["result"]
-            self.events.append(answer)
-
-    def js(self, expression):
-        "The value of an expression in the page; promises are waited for"
-        out = self("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
-        if "exceptionDetails" in out: raise RuntimeError(f"{expression}: {out['exceptionDetails'].get('exception', {}).get('description')}")
-        return out["result"].get("value")
-
-    def until(self, condition, seconds=30):
-        "Wait until an expression is true in the page"
-        end = time.monotonic() + seconds
-        while True:
-            try:
-                if self.js(condition): return
-            except RuntimeError as error:   # the page may be on its way to another
-                if time.monotonic() > end: raise error
-            assert time.monotonic() < end, f"never true: {condition}"
-            time.sleep(0.05)
-
-    def size(self, width, height=900):
-        self("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
-
-    def open(self, url):
-        "Load a page, formulas typeset, and give what went wrong"
-        self.events.clear()
-        self("Page.navigate", url=url)
-        while not any(e.get("method") == "Page.loadEventFired" for e in self.events): self.events.append(self._next())
-        self.js("window.MathJax && MathJax.startup && MathJax.startup.promise ? MathJax.startup.promise.then(() => 1) : 1")
-        return self.troubles(url)
-
-    def troubles(self, url):
-        "Console errors, exceptions, failed requests, and requests to anywhere but the server"
-        found, host = [], urlsplit(url).netloc
-        for e in self.events:
-            kind, p = e.get("method"), e.get("params", {})
-            if kind == "Runtime.exceptionThrown": found.append(p["exceptionDetails"].get("exception", {}).get("description") or p["exceptionDetails"]["text"])
-            if kind == "Runtime.consoleAPICalled" and p["type"] in ("error", "assert"): found.append(" ".join(str(a.get("value", a.get("description"))) for a in p["args"]))
-            if kind == "Log.entryAdded" and p["entry"]["level"] == "error": found.append(p["entry"]["text"] + " " + p["entry"].get("url", ""))
-            if kind == "Network.loadingFailed" and not p.get("canceled"): found.append(f"request failed: {p['errorText']}")
-            if kind == "Network.responseReceived" and p["response"]["status"] >= 400: found.append(f"{p['response']['status']} {p['response']['url']}")
-            if kind == "Network.requestWillBeSent" and urlsplit(p["request"]["url"]).netloc not in (host, "") and not p["request"]["url"].startswith("data:"):
-                found.append(f"asks {p['request']['url']}")
-        return found
-
-    def picture(self, file, full=True):
-        import base64
-        file.write_bytes(base64.b64decode(self("Page.captureScreenshot", captureBeyondViewport=full)["data"]))
-
-    def close(self):
-        self.session = None
-        try: self("Browser.close")
-        except RuntimeError: pass   # it is gone before it answers
-        os.close(self.to)
-        try: self.process.wait(10)
-        except subprocess.TimeoutExpired: self.process.kill()
-        self.back.close()
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -344,7 +254,7 @@ def test_widgets(browser, address, site):
     before = browser.js(shown)
     assert all(before)
     browser.js("document.querySelector('.widget-box .noUi-handle').focus()")
-    for kind in ("keyDown", "keyUp"): browser("Input.dispatchKeyEvent", type=kind, key="ArrowRight", code="ArrowRight", windowsVirtualKeyCode=39)
+    browser.press_right()
     browser.until(f"{shown}[0] != {json.dumps(before[0])}")
     assert not browser.troubles(address), browser.troubles(address)
 
