@@ -287,7 +287,7 @@ def stiefel_bcd(
         angle = math.sqrt(slope/max((G*G).sum(), 1e-300))
         history.append((objective, value, angle, error))
         if error <= tol and (angle <= tol or t == 0.) or len(history) == max_iter: return U, np.array(history)
-        t = 1.5*t if t else 1/max(value, 1e-300)
+        t = min(1.5*t if t else 1/max(value, 1e-300), 1e4/max(math.sqrt(slope), 1e-300))     # beyond, only rounding errors of the polar factor would change
         while True:
             t = t if t*value >= 1e-13 else 0.                  # no descent left but rounding: only u and v move
             moved = _retract(U + t*xi)

@@ -11,6 +11,7 @@ import threading
 import time
 import urllib.request
 from datetime import datetime, timezone
+from importlib.util import find_spec
 from pathlib import Path
 
 import ipywidgets as widgets
@@ -351,7 +352,7 @@ EXPLORERS = {   # how to make each, and what its sentence then says
 def notebook_server(tmp_path):
     "A Jupyter server of its own in a folder of its own; gives the address of a notebook with a cell for each explorer"
     require(CHROMIUM, "Chromium is not installed (Debian: apt-get install chromium)")
-    pytest.importorskip("jupyterlab", reason="needs jupyterlab: pip install jupyterlab")
+    require(find_spec("jupyterlab"), "jupyterlab is not installed: run make docs")
     cells = [dict(cell_type="code", id=f"explore{k}", metadata={}, execution_count=None, outputs=[], source=f"from kpw_nb.explore import *\n{code}") for k, code in enumerate(EXPLORERS)]
     kernel = dict(kernelspec=dict(name="python3", display_name="Python 3", language="python"))
     (tmp_path/"live.ipynb").write_text(json.dumps(dict(cells=cells, metadata=kernel, nbformat=4, nbformat_minor=5)))

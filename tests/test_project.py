@@ -115,4 +115,6 @@ def test_notebook_is_readable(path):
         calls = [s.value for s in ast.parse(source).body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
         talks = any(ast.unparse(c.func) in ("print", "display", "plt.show") for c in calls)
         assert outputs or not talks, f"no output committed for {where}\nRun make notebooks."
+        prints = any(ast.unparse(c.func) == "print" for c in calls)
+        assert not prints or any(o["output_type"] == "stream" for o in outputs), f"printed text is lost if a cell ends in a semicolon: {where}"
     assert shown or not cells, "a notebook without any output: run make notebooks"
