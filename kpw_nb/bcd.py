@@ -117,6 +117,17 @@ def update_columns(F, n, u, v, inv_eta, plan, columns):
 
 # %% ../nbs/04_bcd.ipynb #c038
 @kernel(fastmath=FAST)
+def _pull(row, x, Yt, pull, out):
+    "What a row of the plan does: `out = Σ_j row_j (x - y_j)`, and `row_j x` is added to `pull`"
+    mass = row.sum()
+    for k in range(x.size):
+        xk, y, pk, total = x[k], Yt[k], pull[k], 0.
+        for j in range(row.size):
+            total += row[j]*y[j]
+            pk[j] += row[j]*xk
+        out[k] = mass*xk - total
+
+@kernel(fastmath=FAST)
 def plan_laplacian(F, n, u, v, inv_eta, plan, columns):
     "Scales the columns of `plan` by `columns` (or computes its rows anew, if it holds only one), then returns Λ(π)F"
     N, d = F.shape
@@ -129,13 +140,7 @@ def plan_laplacian(F, n, u, v, inv_eta, plan, columns):
             _exponents(F[i], Yt, v, inv_eta, e)
             e += u[i]
             exp_into(e, row)
-        mass = row.sum()
-        for k in range(d):
-            x, y, total = F[i, k], Yt[k], 0.
-            for j in range(m):
-                total += row[j]*y[j]
-                pull[k, j] += row[j]*x
-            M[i, k] = mass*x - total
+        _pull(row, F[i], Yt, pull, M[i])
     for j in range(m):
         for k in range(d): M[n + j, k] = F[n + j, k]/m - pull[k, j]
     return M
