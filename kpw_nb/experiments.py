@@ -172,7 +172,7 @@ def behind(
 ): # pandas DataFrame: the settings where it is, with the best other test
     "Settings in which a test is beaten beyond the intervals"
     import pandas as pd
-    keys = [c for c in study.columns if c not in ("test", "rejections", "power", "low", "high", "seconds", "seed")]
+    keys = [c for c in study.columns if c not in ("test", "protocol", "n_trials", "n_tests", "n_resamples", "alpha", "rejections", "power", "low", "high", "seconds", "seed")]
     out = []
     for _, cell in study.groupby(keys, dropna=False, sort=False):
         mine, best = cell[cell.test == ours].iloc[0], cell[cell.test != ours].sort_values("power").iloc[-1]
