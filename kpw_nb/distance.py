@@ -62,7 +62,7 @@ _MOST_PAIRS = 2**24     # entries of a plan that is held
 def _ascend(phi, H, R, n, S, eta, tau, max_iter, tol, tick):
     "Algorithm 2 from S in pieces of 100 iterations"
     W, v, t, rows, hold = coefficients(phi, S), np.zeros(len(phi) - n), 0., [], n*(len(phi) - n) <= _MOST_PAIRS
-    while True:
+    while True:                     # `hold` is passed only if it is False: another signature takes seconds to compile
         W, F, u, v, plan, part, converged, t = bcd(phi, H, R, n, W, v, eta, tau, t, min(100, max_iter - len(rows)), tol, *(() if hold else (False,)))
         rows.extend(part)
         tick(len(part))
