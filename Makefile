@@ -22,14 +22,17 @@ demo: $(STAMP)-data  ## install, then test two samples of real digits
 test: $(STAMP)-$(if $(CI),docs,dev)  ## run every notebook and all checks (of the site too, after make docs); SLOW=1 adds the slow cells
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(if $(SLOW),--slow)
 
-notebooks: $(STAMP)-dev  ## re-execute notebooks in place; NB=04_bcd takes one, SLOW=1 the slow cells too
+notebooks: $(STAMP)-dev  ## re-execute notebooks in place; NB=07_bcd takes one, SLOW=1 the slow cells too
 	$(BIN)/nbdev_export
+	$(BIN)/python tools/stubs.py
 	$(BIN)/python tools/execute.py $(if $(SLOW),--slow) $(NB)
 	$(BIN)/python tools/readme.py
 
-export: $(STAMP)-dev  ## clean the notebooks' metadata, then write kpw_nb/*.py and README.md from them
+export: $(STAMP)-dev  ## format and clean the notebooks, then write kpw_nb/*.py, stubs and README.md from them
+	$(BIN)/ruff format --quiet nbs tests tools docs setup.py
 	$(BIN)/nbdev_clean
 	$(BIN)/nbdev_export
+	$(BIN)/python tools/stubs.py
 	$(BIN)/python tools/readme.py
 
 docs: $(STAMP)-docs  ## build the site into docs/_site; any warning is an error
@@ -46,7 +49,7 @@ experiments: $(STAMP)-dev  ## run the paper's experiments (hours; a rerun resume
 	@for name in $(or $(NAME),$(EXPERIMENTS)); do $(BIN)/kpw-nb reproduce $$name --workers $(WORKERS) $(if $(QUICK),--quick) || exit; done
 
 clean:  ## remove what was built, .venv included
-	rm -rf .venv docs/_site docs/_nb docs/_static/vendor build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv docs/_site docs/_nb docs/_static/vendor build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

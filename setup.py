@@ -1,4 +1,5 @@
 "Build configuration: every value comes from settings.ini; edit there."
+
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -7,8 +8,10 @@ from setuptools import find_packages, setup
 ini = ConfigParser(delimiters=["="])
 ini.read("settings.ini", encoding="utf-8")
 cfg = ini["DEFAULT"]
-extras = {name: cfg[f"{name}_requirements"].split() for name in ("data", "scale", "peers", "docs", "dev")}
-extras["dev"] += extras["data"] + extras["scale"] + extras["peers"]  # real digits, a local cluster, and the libraries we compare with
+names = ("data", "scale", "peers", "docs", "dev")
+extras = {name: cfg[f"{name}_requirements"].split() for name in names}
+# real digits, a local cluster, and the libraries we compare with
+extras["dev"] += extras["data"] + extras["scale"] + extras["peers"]
 
 setup(
     name=cfg["lib_name"],
@@ -22,6 +25,7 @@ setup(
     license="Apache-2.0",
     url=cfg["git_url"],
     packages=find_packages(include=[cfg["lib_name"], cfg["lib_name"] + ".*"]),
+    package_data={cfg["lib_name"]: ["py.typed", "*.pyi", "templates/*"]},
     python_requires=">=" + cfg["min_python"],
     install_requires=cfg["requirements"].split(),
     extras_require=extras,

@@ -1,22 +1,39 @@
-"""The pages that no notebook holds: Reference, errata, changelog, and the pictures of the landing page."""
+"""The pages that no notebook holds: Reference, errata, changelog, and the pictures
+of the landing page."""
+
 import base64
 import dataclasses
 import inspect
 import re
+from doctest import DocTestParser
 from importlib import import_module
 from posixpath import dirname, join, normpath
 from pprint import pformat
+from typing import NamedTuple
 
 import yaml
 from execnb.nbio import dict2nb, mk_cell
 from examples import Example, cells, directives, find_example
-from render import TableRenderer, signature
+from render import TableRenderer, sections, signature
 
 
 def notebook(*parts):
     "A notebook of Markdown texts and code cells"
-    return dict2nb(dict(cells=[p if not isinstance(p, str) else mk_cell(p, "markdown") for p in parts], nbformat=4, nbformat_minor=5,
-                        metadata=dict(kernelspec=dict(name="python3", display_name="Python 3", language="python"), language_info=dict(name="python", pygments_lexer="ipython3"))))
+    return dict2nb(
+        dict(
+            cells=[
+                p if not isinstance(p, str) else mk_cell(p, "markdown") for p in parts
+            ],
+            nbformat=4,
+            nbformat_minor=5,
+            metadata=dict(
+                kernelspec=dict(
+                    name="python3", display_name="Python 3", language="python"
+                ),
+                language_info=dict(name="python", pygments_lexer="ipython3"),
+            ),
+        )
+    )
 
 
 def promise(nb):
@@ -27,25 +44,45 @@ def promise(nb):
 
 def sentences(text):
     "Plain words of a Markdown text: no formulas, links, markup or code fences"
-    text = re.sub(r"```.*?```|^:::.*?$|\$\$.*?\$\$|^\|.*?$", " ", text, flags=re.S | re.M)
+    text = re.sub(
+        r"```.*?```|^:::.*?$|\$\$.*?\$\$|^\|.*?$", " ", text, flags=re.S | re.M
+    )
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    text = re.sub(r"\$([^$]*)\$", lambda m: re.sub(r"\\[a-zA-Z]+\s?|[{}$\\]", "", m[1]), text)
+    text = re.sub(
+        r"\$([^$]*)\$", lambda m: re.sub(r"\\[a-zA-Z]+\s?|[{}$\\]", "", m[1]), text
+    )
     return re.sub(r"\s+", " ", re.sub(r"[*`#>]", "", text)).strip()
 
 
 def alt_text(source, heading, before, page):
-    "What a picture shows, for who cannot see it: `#| fig-alt:`, else the words before it, else its title or heading"
-    if given := directives(source).get("fig-alt"): return given.strip("\"'")
-    told = re.findall(r"""(?:set_title|suptitle|title=)\(?\s*f?["']([^"']+)["']""", source)
-    axes = [re.search(rf"""{k}label\s*[=(]\s*[fr]*["']([^"']+)["']""", source) for k in "xy"]
+    """What a picture shows, for who cannot see it: `#| fig-alt:`, else the words
+    before it, else its title or heading"""
+    if given := directives(source).get("fig-alt"):
+        return given.strip("\"'")
+    told = re.findall(
+        r"""(?:set_title|suptitle|title=)\(?\s*f?["']([^"']+)["']""", source
+    )
+    axes = [
+        re.search(rf"""{k}label\s*[=(]\s*[fr]*["']([^"']+)["']""", source) for k in "xy"
+    ]
     axes = " against ".join(sentences(a[1]) for a in reversed(axes) if a)
     what = sentences(told[0]) if told and "{" not in told[0] else ""
     words = sentences(re.sub(r"^#+ .*$", "", before, flags=re.M))
     last = re.split(r"(?<=[.!?:])\s+(?=[A-Z])", words)[-1].rstrip(":") if words else ""
-    parts = [p for p in (what or heading or page, axes and f"Axes: {axes}", last if len(last) > 15 else "") if p]
+    parts = [
+        p
+        for p in (
+            what or heading or page,
+            axes and f"Axes: {axes}",
+            last if len(last) > 15 else "",
+        )
+        if p
+    ]
     text = re.sub(r"\?\. ", "? ", ". ".join(p.rstrip(".") for p in parts))
     text = re.sub(r'[<>"\[\]{}]', "", text)
-    return (text if len(text) <= 240 else text[:240].rpartition(" ")[0] + " …") or "A picture"
+    return (
+        text if len(text) <= 240 else text[:240].rpartition(" ")[0] + " …"
+    ) or "A picture"
 
 
 def picture(out):
@@ -54,51 +91,93 @@ def picture(out):
     return base64.b64decode("".join(data)) if data else None
 
 
-# Reference ---------------------------------------------------------------------------------------------------------------
+# Reference ----------------------------------------------------------------------------
+
 
 def methods(cls, lib):
     "A table of the public methods and properties that a class of the package defines"
-    fields = {f.name for f in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
+    fields = (
+        {f.name for f in dataclasses.fields(cls)}
+        if dataclasses.is_dataclass(cls)
+        else set()
+    )
     rows = []
     for name, member in vars(cls).items():
-        if name.startswith("_") or name in fields: continue
-        func = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
-        if not inspect.isfunction(func) or not func.__module__.startswith(lib): continue
-        text = f".{name}" if isinstance(member, property) else signature(func, "." + name, width=10**6)
+        if name.startswith("_") or name in fields:
+            continue
+        func = (
+            member.fget
+            if isinstance(member, property)
+            else getattr(member, "__func__", member)
+        )
+        if not inspect.isfunction(func) or not func.__module__.startswith(lib):
+            continue
+        text = (
+            f".{name}"
+            if isinstance(member, property)
+            else signature(func, "." + name, width=10**6)
+        )
         doc = inspect.getdoc(func) or ""
-        if not doc and isinstance(member, property):   # a docment beside the return type says it
-            doc = (re.search(r"->[^#\n]*#\s*(.*)", inspect.getsource(func)) or ["", ""])[1]
+        if not doc and isinstance(
+            member, property
+        ):  # a docment beside the return type says it
+            doc = (
+                re.search(r"->[^#\n]*#\s*(.*)", inspect.getsource(func)) or ["", ""]
+            )[1]
         text, doc = text.replace("|", r"\|"), doc.split("\n")[0].replace("|", r"\|")
         rows.append(f"| `{text}` | {doc} |")
-    return "\n".join(["| Method | What it does |", "| --- | --- |"] + rows) if rows else ""
+    return (
+        "\n".join(["| Method | What it does |", "| --- | --- |"] + rows) if rows else ""
+    )
 
 
 def constant(name, book):
     "The statement that defines a constant, with its comments, from the notebook"
     for cell in book:
         for s in cell.statements:
-            if s.exported and name in s.names[0]: return f"```python\n{s.text}\n```"
+            if s.exported and name in s.names[0]:
+                return f"```python\n{s.text}\n```"
     return ""
 
 
 def through(name, module, lib):
-    "Functions that return the type, subclasses of it, and functions that call it: whose example shows it too"
-    m, sym = import_module(f"{lib}.{module}"), getattr(import_module(f"{lib}.{module}"), name)
+    """Functions that return the type, subclasses of it, and functions that call it:
+    whose example shows it too"""
+    m = import_module(f"{lib}.{module}")
+    sym = getattr(import_module(f"{lib}.{module}"), name)
     for other in m.__all__:
         o = getattr(m, other)
         o = getattr(o, "py_func", o)
-        if other == name: continue
+        if other == name:
+            continue
         if inspect.isclass(sym):
-            if inspect.isfunction(o) and re.search(rf"\b{name}\b", str(inspect.signature(o).return_annotation)): yield other, "returned by"
-            if inspect.isclass(o) and issubclass(o, sym): yield other, "the base of"
-            if inspect.isclass(o) and any(inspect.isfunction(f) and re.search(rf"\b{name}\b", str(inspect.signature(f).return_annotation))
-                                          for f in vars(o).values()): yield other, "returned by methods of"
-    sources = {n: inspect.getsource(o) for n, o in ((n, getattr(o, "py_func", o)) for n, o in vars(m).items())
-               if (inspect.isfunction(o) or inspect.isclass(o)) and o.__module__ == m.__name__}
+            if inspect.isfunction(o) and re.search(
+                rf"\b{name}\b", str(inspect.signature(o).return_annotation)
+            ):
+                yield other, "returned by"
+            if inspect.isclass(o) and issubclass(o, sym):
+                yield other, "the base of"
+            if inspect.isclass(o) and any(
+                inspect.isfunction(f)
+                and re.search(
+                    rf"\b{name}\b", str(inspect.signature(f).return_annotation)
+                )
+                for f in vars(o).values()
+            ):
+                yield other, "returned by methods of"
+    sources = {
+        n: inspect.getsource(o)
+        for n, o in ((n, getattr(o, "py_func", o)) for n, o in vars(m).items())
+        if (inspect.isfunction(o) or inspect.isclass(o)) and o.__module__ == m.__name__
+    }
     seen, called = {name}, [name]
-    while called:   # through private functions, too
+    while called:  # through private functions, too
         this = called.pop(0)
-        users = [n for n, text in sources.items() if n not in seen and re.search(rf"\b{this}\b", text)]
+        users = [
+            n
+            for n, text in sources.items()
+            if n not in seen and re.search(rf"\b{this}\b", text)
+        ]
         seen, called = seen | set(users), called + users
         yield from ((n, "used by") for n in users if n in m.__all__)
 
@@ -106,92 +185,188 @@ def through(name, module, lib):
 def value(constant):
     "The output of a cell that ends in this constant"
     text = pformat(constant, width=110, compact=True)
-    return dict(output_type="execute_result", execution_count=None, metadata={}, data={"text/plain": text if len(text) < 1500 else text[:1500] + " …"})
+    return dict(
+        output_type="execute_result",
+        execution_count=None,
+        metadata={},
+        data={"text/plain": text if len(text) < 1500 else text[:1500] + " …"},
+    )
+
+
+def in_docstring(sym):
+    "The statements of the section Examples, without prompts and results"
+    text = sections(sym).get("Examples", "") if callable(sym) else ""
+    return "".join(e.source for e in DocTestParser().get_examples(text))
 
 
 def example(name, module, page, books, lib, extra):
-    "An example of the symbol; of what returns, extends or uses it, if it is never named in a cell"
-    if code := extra.get(f"{module}.{name}"): return Example(code.strip(), [], "", -1, set())
-    if found := find_example(name, page, books, lib): return found
-    sym = getattr(import_module(f"{lib}.{module}"), name)
-    if not callable(sym): return Example(f"from {lib}.{module} import {name}\n\n{name}", [value(sym)], "", -1, set())
+    """An example of the symbol; of what returns, extends or uses it, if it is never
+    named in a cell"""
+    home = import_module(f"{lib}.{module}")
+    sym = getattr(home, name)
+    if code := in_docstring(sym):
+        return Example(code, [], "", -1, set(), shown=True)
+    if code := extra.get(f"{module}.{name}"):
+        return Example(code.strip(), [], "", -1, set())
+    if found := find_example(name, page, books, lib):
+        return found
+    if not callable(sym):
+        return Example(
+            f"from {lib}.{module} import {name}\n\n{name}", [value(sym)], "", -1, set()
+        )
     for other, how in through(name, module, lib):
-        if found := extra.get(f"{module}.{other}") and Example(extra[f"{module}.{other}"].strip(), [], "", -1, set()) or find_example(other, page, books, lib):
+        found = find_example(other, page, books, lib)
+        code = extra.get(f"{module}.{other}") or in_docstring(getattr(home, other))
+        if code:
+            found = Example(code.strip(), [], "", -1, set())
+        if found:
             found.through = f"{how} [`{other}`](#ref.{module}.{other.lower()})"
             return found
     return None
 
 
+def origin(found, name):
+    "The line above an example: where it is from, and what it shows instead"
+    text = "\n\n**Example**"
+    if found.page:
+        text += f" from [{found.page.removesuffix('.ipynb')}](../{found.page})"
+    if found.through:
+        text += f" ({name} is {found.through})"
+    return text + ":"
+
+
+def cell(found, name):
+    "An example as a cell with its outputs"
+    made = mk_cell(found.code, "code")
+    made.outputs, made["execution_count"] = found.outputs, None
+    alt = alt_text("", "", "", f"What the example of {name} draws")
+    made.metadata = dict(
+        tags=["hide-input"] if found.n_lines > 40 else [],
+        mystnb=dict(image=dict(alt=alt)),
+    )
+    return made
+
+
 def reference(modules, raw, lib, extra):
-    """(pages, examples, symbols without one): a page for each module and one that lists them.
+    """(pages, examples, symbols without one): a page for each module and one that lists
+    them.
 
     modules: {module: notebook name}; raw: {notebook name: notebook as it is}."""
     book_module = {name: module for module, name in modules.items()}
-    books = {name: cells(nb, book_module.get(name, ""), lib) for name, nb in raw.items()}
-    pages, code, missing, rows = {}, {}, [], []
+    books = {
+        name: cells(nb, book_module.get(name, ""), lib) for name, nb in raw.items()
+    }
+    pages = {}
+    code = {}
+    missing = []
+    rows = []
     for module, page in modules.items():
         m = import_module(f"{lib}.{module}")
+        if not m.__all__:
+            continue  # a module for the others only
         line, parts, linked = promise(raw[page]), [], []
         for name in m.__all__:
             sym, label = getattr(m, name), f"ref.{module}.{name}"
             linked.append(f"[`{name}`](#{label.lower()})")
-            if callable(sym): text = TableRenderer(sym, name=name, title_level=2)._repr_markdown_()
-            else: text = f"## {name}\n\n{constant(name, books[page])}"
-            if inspect.isclass(sym) and (table := methods(sym, lib)): text += f"\n\n{table}"
-            found = example(name, module, page, books, lib, extra)
-            if found is None: missing.append(f"{module}.{name}")
+            if callable(sym):
+                text = TableRenderer(sym, name=name, title_level=2)._repr_markdown_()
             else:
-                code[f"{module}.{name}"] = "# slow\n"*found.slow + found.code
-                origin = f" from [{found.page.removesuffix('.ipynb')}](../{found.page})" if found.page else ""
-                text += f"\n\n**Example**{origin}" + (f" ({name} is {found.through})" if found.through else "") + ":"
-            parts.append(f"({label})=\n{text}")
-            if found is not None:
-                cell = mk_cell(found.code, "code")
-                cell.outputs, cell["execution_count"] = found.outputs, None
-                alt = alt_text("", "", "", f"What the example of {name} draws")
-                cell.metadata = dict(tags=["hide-input"] if found.n_lines > 40 else [], mystnb=dict(image=dict(alt=alt)))
-                parts.append(cell)
-        head = f"# {lib}.{module}\n\n*{line}*\n\nDerived and tested in [{page.removesuffix('.ipynb')}](../{page})."
+                text = f"## {name}\n\n{constant(name, books[page])}"
+            if inspect.isclass(sym) and (table := methods(sym, lib)):
+                text += f"\n\n{table}"
+            found = example(name, module, page, books, lib, extra)
+            if found is None:
+                missing.append(f"{module}.{name}")
+            else:
+                code[f"{module}.{name}"] = "# slow\n" * found.slow + found.code
+            if found is None or found.shown:
+                parts.append(f"({label})=\n{text}")
+            else:
+                parts += [f"({label})=\n{text}{origin(found, name)}", cell(found, name)]
+        derived = f"Derived and tested in [{page.removesuffix('.ipynb')}](../{page})."
+        head = f"# {lib}.{module}\n\n*{line}*\n\n{derived}"
         pages[f"reference/{module}.ipynb"] = notebook(head, *parts)
         rows.append(f"| [{module}]({module}.ipynb) | {line} | {', '.join(linked)} |")
-    head = ("# Reference\n\n*Every public name of the package: its signature, what its arguments mean, and an example that runs.*\n\n"
-            f"The names that most people need are at the top: `from {lib} import {', '.join(import_module(lib).__all__)}`.\n\n")
-    pages["reference/index.ipynb"] = notebook(head + "\n".join(["| Module | What for | Names |", "| --- | --- | --- |"] + rows),
-                                               "```{toctree}\n:hidden:\n\n" + "\n".join(modules) + "\n```")
+    head = (
+        "# Reference\n\n*Every public name of the package: its signature, what its "
+        "arguments mean, and an example that runs.*\n\n"
+        "The names that most people need are at the top: "
+        f"`from {lib} import {', '.join(import_module(lib).__all__)}`.\n\n"
+    )
+    listed = [name.split("/")[1].removesuffix(".ipynb") for name in pages]
+    pages["reference/index.ipynb"] = notebook(
+        head
+        + "\n".join(["| Module | What for | Names |", "| --- | --- | --- |"] + rows),
+        "```{toctree}\n:hidden:\n\n" + "\n".join(listed) + "\n```",
+    )
     return pages, code, missing
 
 
-# Errata ------------------------------------------------------------------------------------------------------------------
+# Errata -------------------------------------------------------------------------------
 
-# a paragraph or callout that begins "**Erratum", names one by its number, or says in passing what the paper prints or claims; in a
-# section "What the paper prints" also each paragraph that begins in bold
-ERRATUM = re.compile(r"\*\*Errat|\(errat|\((?:The paper|Its proof)[^)]*\b(?:prints?|ends)\b|[Tt]he paper claims|[Oo]ne more slip")
+# a paragraph or callout that begins "**Erratum", names one by its number, or says in
+# passing what the paper prints or claims; in a section "What the paper prints" also
+# each paragraph that begins in bold
+ERRATUM = re.compile(
+    r"\*\*Errat|\(errat|\((?:The paper|Its proof)[^)]*\b(?:prints?|ends)\b"
+    r"|[Tt]he paper claims|[Oo]ne more slip"
+)
 
 
 def paragraphs(text):
-    "Blocks of a Markdown text; a formula stays with the paragraph it belongs to, a callout or fence is one block"
+    """Blocks of a Markdown text; a formula stays with the paragraph it belongs to, a
+    callout or fence is one block"""
     blocks, inside = [], False
     for block in re.split(r"\n\s*\n", text):
-        goes_on = blocks and not blocks[-1].startswith("#") and (block.startswith("$$") or (blocks[-1].rstrip().endswith("$$") and block[:1].islower()))
-        if blocks and (inside or goes_on): blocks[-1] += "\n\n" + block
-        else: blocks.append(block)
-        inside = any(len(re.findall(mark, blocks[-1], re.M)) % 2 for mark in (r"\$\$", r"^\s*```", r"^:::"))
+        goes_on = (
+            blocks
+            and not blocks[-1].startswith("#")
+            and (
+                block.startswith("$$")
+                or (blocks[-1].rstrip().endswith("$$") and block[:1].islower())
+            )
+        )
+        if blocks and (inside or goes_on):
+            blocks[-1] += "\n\n" + block
+        else:
+            blocks.append(block)
+        inside = any(
+            len(re.findall(mark, blocks[-1], re.M)) % 2
+            for mark in (r"\$\$", r"^\s*```", r"^:::")
+        )
     return blocks
 
 
 def mark_errata(name, nb):
-    "[(label, heading, text)] of the errata in a page; labels are written into it, where they are not yet"
+    """[(label, heading, text)] of the errata in a page; labels are written into it,
+    where they are not yet"""
     found, heading = [], ""
     for cell in nb.cells:
-        if cell.cell_type != "markdown": continue
+        if cell.cell_type != "markdown":
+            continue
         blocks, before = [], ""
         for block in paragraphs(cell.source):
-            if m := re.match(r"#+ (.*)", block): heading = m[1]
-            bold = heading.startswith("What the paper prints") and block.startswith("**")
-            if (bold or ERRATUM.search(block)) and not block.startswith(("#", "|", "```", ">")):
-                label = f"erratum-{re.sub('[^a-z0-9]+', '-', name.removesuffix('.ipynb').lower())}-{len(found) + 1}"
+            if m := re.match(r"#+ (.*)", block):
+                heading = m[1]
+            bold = heading.startswith("What the paper prints") and block.startswith(
+                "**"
+            )
+            if (bold or ERRATUM.search(block)) and not block.startswith(
+                ("#", "|", "```", ">")
+            ):
+                stem = re.sub("[^a-z0-9]+", "-", name.removesuffix(".ipynb").lower())
+                label = f"erratum-{stem}-{len(found) + 1}"
                 # "It is not." says nothing without the sentence that it answers
-                found.append((label, heading, f"{before}\n\n{block}" if before and re.search(r"\*\*Erratum\.\*\* (It|Its|No) ", block) else block))
+                found.append(
+                    (
+                        label,
+                        heading,
+                        f"{before}\n\n{block}"
+                        if before
+                        and re.search(r"\*\*Erratum\.\*\* (It|Its|No) ", block)
+                        else block,
+                    )
+                )
                 block = f"({label})=\n{block}"
             blocks.append(block)
             before = "" if block.startswith(("#", "|", ":", "`", ">", "(")) else block
@@ -201,29 +376,49 @@ def mark_errata(name, nb):
 
 def from_top(text, folder):
     "The relative links of a text in that folder, as links from the top of the site"
-    return re.sub(r"\]\((?![a-z]+:|[#/])([^)]+)\)", lambda m: f"]({normpath(join(folder, m[1]))})", text)
+    return re.sub(
+        r"\]\((?![a-z]+:|[#/])([^)]+)\)",
+        lambda m: f"]({normpath(join(folder, m[1]))})",
+        text,
+    )
 
 
 def errata(pages):
     "The page of errata; pages: {name: (title, notebook)} in reading order"
-    parts = ["# Errata of the paper\n\n*Where the printed text of the paper does not hold, as found by running it.*\n\nEach entry is the paragraph of the notebook "
-             "that says what is wrong. Follow its link to the cell that shows it: there the printed form fails and the corrected one holds."]
+    parts = [
+        "# Errata of the paper\n\n*Where the printed text of the paper does not hold, "
+        "as found by running it.*\n\nEach entry is the paragraph of the notebook that "
+        "says what is wrong. Follow its link to the cell that shows it: there the "
+        "printed form fails and the corrected one holds."
+    ]
     for name, (title, nb) in pages.items():
         found = mark_errata(name, nb)
-        if not found: continue
+        if not found:
+            continue
         parts.append(f"## In {title}")
         for label, heading, text in found:
             text = re.sub(r"^:::.*\n?|^\(([\w.-]+)\)=\n", "", text, flags=re.M).strip()
             text = from_top(text, dirname(name))
-            if heading: text = f"{text}\n\n→ [{heading}](#{label}), with the cell that shows it"
+            if heading:
+                text = f"{text}\n\n→ [{heading}](#{label}), with the cell that shows it"
             parts.append(text)
     return notebook(*parts)
 
 
-# The landing page --------------------------------------------------------------------------------------------------------
+# The landing page ---------------------------------------------------------------------
+
+
+class Picture(NamedTuple):
+    "A picture of a notebook: its bytes, its cell, and the words before it"
+
+    png: bytes
+    source: str
+    heading: str
+    before: str
+
 
 def find_picture(entry, nb):
-    "(PNG, source of its cell, heading, words before) of a gallery entry"
+    "The Picture of a gallery entry, None if its notebook draws none"
     shown, heading, before = [], "", ""
     for cell in nb.cells:
         if cell.cell_type == "markdown":
@@ -231,41 +426,108 @@ def find_picture(entry, nb):
             heading = (re.findall(r"^#+ (.*)$", before, re.M) or [heading])[-1]
         elif cell.cell_type == "code":
             for out in cell.get("outputs", []):
-                if png := picture(out): shown.append((png, cell.source, heading, before))
-    wanted = [s for s in shown if entry.get("cell", "") in s[1]] or shown
-    return (wanted[0] if entry.get("cell") else wanted[-1]) if wanted else None
+                if png := picture(out):
+                    shown.append(Picture(png, cell.source, heading, before))
+    wanted = [s for s in shown if entry.get("cell", "") in s.source] or shown
+    if not wanted:
+        return None
+    return wanted[0] if entry.get("cell") else wanted[-1]
 
 
 def cards(entries, raw, folder, columns):
-    "A grid of cards, each a picture that leads to its page; the pictures are written into the folder"
+    """A grid of cards, each a picture that leads to its page; the pictures are
+    written into the folder"""
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     for i, entry in enumerate(entries):
         name = entry["notebook"]
-        if name not in raw or not (found := find_picture(entry, raw[name])): continue
-        png, source, heading, before = found
+        if name not in raw or not (found := find_picture(entry, raw[name])):
+            continue
         file = f"{re.sub('[^a-z0-9]+', '-', entry['title'].lower()).strip('-')}.png"
-        (folder/file).write_bytes(png)
+        (folder / file).write_bytes(found.png)
         text = entry.get("text") or promise(raw[name])
-        made.append(f":::{{grid-item-card}} {entry['title']}\n:link: {'/' + name.removesuffix('.ipynb')}\n:link-type: doc\n:img-top: {folder.name}/{file}\n"
-                    f":img-alt: {alt_text(source, heading, before, entry['title'])}\n:class-card: picture-card\n\n{text}\n:::")
-    return f"::::{{grid}} {columns}\n:gutter: 3\n\n" + "\n\n".join(made) + "\n::::" if made else ""
+        alt = alt_text(found.source, found.heading, found.before, entry["title"])
+        options = {
+            "link": "/" + name.removesuffix(".ipynb"),
+            "img-top": f"{folder.name}/{file}",
+            "img-alt": alt,
+            "class-card": "picture-card",
+        }
+        made.append(card(entry["title"], text, options))
+    return grid(made, columns, 3) if made else ""
+
+
+def card(title, text, options):
+    "One card of a grid, a link to a page"
+    lines = "".join(f":{k}: {v}\n" for k, v in options.items())
+    return f":::{{grid-item-card}} {title}\n:link-type: doc\n{lines}\n{text}\n:::"
+
+
+def grid(made, columns, gutter):
+    return (
+        f"::::{{grid}} {columns}\n:gutter: {gutter}\n\n" + "\n\n".join(made) + "\n::::"
+    )
+
+
+WAYS = (
+    ("Use", "tutorials/", "A test in five minutes, images, streams, big data."),
+    ("Learn", "03_kernels", "The method derived, every formula checked in a cell."),
+    ("Reproduce", "experiments/", "The paper's tables and figures, run again."),
+    ("Reference", "reference/index", "Every name, with an example that runs."),
+    (
+        "Errata",
+        "errata",
+        "Where the paper's text does not hold, with cells that show it.",
+    ),
+    ("Benchmarks", "26_bench", "How fast it is, beside other libraries."),
+)
+
+
+def first(raw, start):
+    "The first notebook below a folder; any other page as it is"
+    if not start.endswith("/"):
+        return start
+    return next(n.removesuffix(".ipynb") for n in raw if n.startswith(start))
 
 
 def landing(nb, raw, here, folder):
     "Put the story after the introduction of the index page and the gallery at its end"
-    chosen = yaml.safe_load((here/"gallery.yml").read_text(encoding="utf-8"))
-    story, gallery = cards(chosen["story"], raw, folder, "1 1 3 3"), cards(chosen["gallery"], raw, folder, "1 2 3 3")
-    ways = "::::{grid} 2 2 3 3\n:gutter: 2\n\n" + "\n\n".join(
-        f":::{{grid-item-card}} {title}\n:link: {link}\n:link-type: doc\n:class-card: way-card\n\n{text}\n:::" for title, link, text in (
-            ("Use", next((n.removesuffix(".ipynb") for n in raw if n.startswith("tutorials/")), "07_twosample"), "Tutorials: a test in five minutes, images, streams, big data."),
-            ("Learn", "01_kernels", "The method derived, every formula checked in a cell."),
-            ("Reproduce", next((n.removesuffix(".ipynb") for n in raw if n.startswith("experiments/")), "11_power"), "The paper's tables and figures, run again."),
-            ("Reference", "reference/index", "Every name, with an example that runs."),
-            ("Errata", "errata", "Where the paper's text does not hold, each with a cell that shows it."),
-            ("Benchmarks", "16_bench", "How fast it is, beside other libraries."))) + "\n::::"
-    where = next((i for i, c in enumerate(nb.cells) if c.cell_type == "markdown" and "\n## " in "\n" + c.source), len(nb.cells))
-    head, found, rest = nb.cells[where].source.partition("## ") if where < len(nb.cells) else ("", "", "")
-    parts = [head.strip(), ways, f"## In one minute\n\n{story}" if story else "", found + rest]
-    nb.cells[where:where + 1] = [mk_cell(p, "markdown") for p in parts if p.strip()]
-    if gallery: nb.cells.append(mk_cell(f"## Gallery\n\nEach picture leads to the page that draws it.\n\n{gallery}", "markdown"))
+    chosen = yaml.safe_load((here / "gallery.yml").read_text(encoding="utf-8"))
+    story = cards(chosen["story"], raw, folder, "1 1 3 3")
+    gallery = cards(chosen["gallery"], raw, folder, "1 2 3 3")
+    ways = grid(
+        [
+            card(title, text, {"link": first(raw, start), "class-card": "way-card"})
+            for title, start, text in WAYS
+        ],
+        "2 2 3 3",
+        2,
+    )
+    where = next(
+        (
+            i
+            for i, c in enumerate(nb.cells)
+            if c.cell_type == "markdown" and "\n## " in "\n" + c.source
+        ),
+        len(nb.cells),
+    )
+    head, found, rest = (
+        nb.cells[where].source.partition("## ")
+        if where < len(nb.cells)
+        else ("", "", "")
+    )
+    parts = [
+        head.strip(),
+        ways,
+        f"## In one minute\n\n{story}" if story else "",
+        found + rest,
+    ]
+    nb.cells[where : where + 1] = [mk_cell(p, "markdown") for p in parts if p.strip()]
+    if gallery:
+        nb.cells.append(
+            mk_cell(
+                "## Gallery\n\nEach picture leads to the page that draws it.\n\n"
+                + gallery,
+                "markdown",
+            )
+        )

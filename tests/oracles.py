@@ -1,4 +1,5 @@
 "Slow and literal: the paper's block matrices, for the tests to compare with."
+
 import numpy as np
 
 
@@ -8,15 +9,30 @@ def naive_gram(k, A, B):
 
 
 def naive_G(kernel, X, Y, P):
-    "The signed block Gram matrix [[K(x,x), -K(x,y)], [-K(y,x), K(y,y)]] of shape (dN, dN)"
-    block = lambda A, B: np.block([[k_ab * P for k_ab in row] for row in naive_gram(kernel, A, B)])
+    """The signed block Gram matrix [[K(x,x), -K(x,y)], [-K(y,x), K(y,y)]] of shape
+    (dN, dN)"""
+
+    def block(A, B):
+        return np.block(
+            [[k_ab * P for k_ab in row] for row in naive_gram(kernel, A, B)]
+        )
+
     return np.block([[block(X, X), -block(X, Y)], [-block(Y, X), block(Y, Y)]])
 
 
 def naive_A(kernel, X, Y, P):
-    "A_ij = [K_{x_i}(x^n) - K_{y_j}(x^n), K_{y_j}(y^m) - K_{x_i}(y^m)], as an array (n, m, d, dN)"
-    row = lambda z, points: np.hstack([k_zp * P for k_zp in naive_gram(kernel, z[None], points)[0]])
-    return np.array([[np.hstack([row(x, X) - row(y, X), row(y, Y) - row(x, Y)]) for y in Y] for x in X])
+    """A_ij = [K_{x_i}(x^n) - K_{y_j}(x^n), K_{y_j}(y^m) - K_{x_i}(y^m)], as an array
+    (n, m, d, dN)"""
+
+    def row(z, points):
+        return np.hstack([k_zp * P for k_zp in naive_gram(kernel, z[None], points)[0]])
+
+    return np.array(
+        [
+            [np.hstack([row(x, X) - row(y, X), row(y, Y) - row(x, Y)]) for y in Y]
+            for x in X
+        ]
+    )
 
 
 def naive_U(G):
@@ -27,7 +43,9 @@ def naive_U(G):
 def naive_cost(A, U, s):
     "c_ij = |A_ij U s|^2"
     n, m = A.shape[:2]
-    return np.array([[np.sum((A[i, j] @ U @ s) ** 2) for j in range(m)] for i in range(n)])
+    return np.array(
+        [[np.sum((A[i, j] @ U @ s) ** 2) for j in range(m)] for i in range(n)]
+    )
 
 
 def naive_V(pi, A):

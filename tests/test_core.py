@@ -1,55 +1,90 @@
-"The cache of compiled kernels: an edit that could matter starts a new one, any other edit does not."
+"Compiled kernels and their cache, and the number that repeats a run"
+
+import copy
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 import kpw_nb.core as core
 
-RUN = "from kpw_nb.core import _cache_dir; import kpw_nb.inner, kpw_nb.outer; print(_cache_dir('outer')); print(kpw_nb.outer.f(1.))"
+RUN = """
+from kpw_nb.core import _cache_dir
+import kpw_nb.inner, kpw_nb.outer
+print(_cache_dir("outer"), kpw_nb.outer.f(1.0))
+"""
+INNER = """
+from .core import kernel
+STEP = 1.0
+@kernel
+def g(x):
+    return x + STEP
+"""
+OUTER = """
+from .core import kernel
+from .inner import g
+@kernel
+def f(x):
+    return 2 * g(x)
+"""
 
 
 @pytest.fixture
 def package(tmp_path):
-    "A little package with this project's decorator: `outer` calls a kernel of `inner`; `other` is alone"
-    folder = tmp_path/"kpw_nb"
+    "With this project's decorator: `outer` calls a kernel of `inner`; `other` is alone"
+    folder = tmp_path / "kpw_nb"
     folder.mkdir()
-    (folder/"__init__.py").write_text("")
-    (folder/"core.py").write_text(Path(core.__file__).read_text(encoding="utf-8"))
-    (folder/"inner.py").write_text("from .core import kernel\nSTEP = 1.\n@kernel\ndef g(x): return x + STEP\n")
-    (folder/"outer.py").write_text("from .core import kernel\nfrom .inner import g\n@kernel\ndef f(x): return 2*g(x)\n")
-    (folder/"other.py").write_text("A = 1\n")
+    (folder / "__init__.py").write_text("")
+    (folder / "core.py").write_text(Path(core.__file__).read_text(encoding="utf-8"))
+    (folder / "inner.py").write_text(INNER)
+    (folder / "outer.py").write_text(OUTER)
+    (folder / "other.py").write_text("A = 1\n")
     return folder
 
 
-def run(package):
-    env = os.environ | dict(NUMBA_CACHE_DIR=str(package.parent/"cache"), PYTHONPATH=str(package.parent), PYTHONDONTWRITEBYTECODE="1")
-    out = subprocess.run([sys.executable, "-c", RUN], env=env, cwd=package.parent, capture_output=True, text=True)
+def python(package, code):
+    "What a new process prints that has this package, and a cache of its own"
+    here = package.parent
+    env = os.environ | dict(
+        NUMBA_CACHE_DIR=str(here / "cache"),
+        PYTHONPATH=str(here),
+        PYTHONDONTWRITEBYTECODE="1",
+    )
+    command = [sys.executable, "-c", code]
+    out = subprocess.run(command, env=env, cwd=here, capture_output=True, text=True)
     assert out.returncode == 0, out.stderr
-    where, value = out.stdout.split()
+    return out.stdout.split()
+
+
+def run(package):
+    where, value = python(package, RUN)
     return where, float(value)
 
 
 def test_a_changed_callee_is_noticed_and_an_unrelated_edit_is_not(package):
     first, value = run(package)
     assert value == 4 and any(Path(first).rglob("*.nbi"))
-    (package/"other.py").write_text("A = 2\n")
-    assert run(package) == (first, 4.)
-    (package/"inner.py").write_text((package/"inner.py").read_text().replace("STEP = 1.", "STEP = 2."))
+    (package / "other.py").write_text("A = 2\n")
+    assert run(package) == (first, 4.0)
+    (package / "inner.py").write_text(INNER.replace("STEP = 1.", "STEP = 2."))
     second, value = run(package)
-    assert second != first and value == 6      # numba's own cache would still say 4
+    assert second != first and value == 6  # numba's own cache would still say 4
 
 
 def test_kernels_of_other_code_are_not_cached():
     @core.kernel
-    def twice(x): return 2*x
-    assert twice(2.) == 4 and type(twice._cache).__name__ == "NullCache"
+    def twice(x):
+        return 2 * x
+
+    assert twice(2.0) == 4 and type(twice._cache).__name__ == "NullCache"
 
 
 def test_processes_that_compile_at_once_do_not_mix_their_files(package):
-    "Two processes, both before either has written its index: what is loaded belongs to the key, or is nothing"
+    "Neither has seen the other's index: what is loaded belongs to the key"
     code = """
 import kpw_nb.core as core, kpw_nb.inner, importlib
 first = kpw_nb.inner.g._cache._cache_file
@@ -57,12 +92,125 @@ core._PROCESS = 'another'
 second = importlib.reload(kpw_nb.inner).g._cache._cache_file
 load = second._load_index
 first.save('key of doubles', 'code for doubles')
-second._load_index = lambda: {}                      # it looked before the other had written
+second._load_index = lambda: {}  # it looked before the other had written
 second.save('key of arrays', 'code for arrays')
 second._load_index = load
-first._save_data(first._data_name(1), 'code for doubles')     # and the slower one finishes last
-print(second.load('key of doubles') in (None, 'code for doubles'), second.load('key of arrays') in (None, 'code for arrays'))
+first._save_data(first._data_name(1), 'code for doubles')  # the slower finishes last
+for kind in ('doubles', 'arrays'):
+    print(second.load(f'key of {kind}') in (None, f'code for {kind}'))
 """
-    env = os.environ | dict(NUMBA_CACHE_DIR=str(package.parent/"cache"), PYTHONPATH=str(package.parent), PYTHONDONTWRITEBYTECODE="1")
-    out = subprocess.run([sys.executable, "-c", code], env=env, cwd=package.parent, capture_output=True, text=True)
-    assert out.stdout.split() == ["True", "True"], out.stdout + out.stderr
+    assert python(package, code) == ["True", "True"]
+
+
+# Damaged files ------------------------------------------------------------------------
+
+DAMAGE = """
+import importlib
+from pathlib import Path
+import numpy as np
+from kpw_nb.core import _cache_dir
+import kpw_nb.inner, kpw_nb.outer
+
+def call():
+    "With new kernels, as in a new process; the last is how many came from the cache"
+    importlib.reload(kpw_nb.inner)
+    f = importlib.reload(kpw_nb.outer).f
+    return f(1.0), f(2), sum(f.stats.cache_hits.values())
+
+def damage(path, how):
+    data = path.read_bytes()
+    noise = np.random.default_rng(len(data)).bytes(len(data))
+    path.write_bytes(noise if how == "noise" else data[: int(how * len(data))])
+
+call()
+assert call() == (4.0, 6.0, 2)
+for kind in ("nbi", "nbc"):
+    for how in (0, 0.01, 0.3, 0.9, 0.999, "noise"):
+        for path in Path(_cache_dir("outer")).parent.rglob(f"*.{kind}"):
+            damage(path, how)
+        try:
+            print(kind, how, call() == (4.0, 6.0, 0), call() == (4.0, 6.0, 2))
+        except Exception as error:
+            print(kind, how, type(error).__name__, "-")
+"""
+
+
+def test_a_damaged_file_is_compiled_again(package):
+    "A full disk or a killed process must not break every later call"
+    found = np.reshape(python(package, DAMAGE), (-1, 4))
+    assert len(found) == 12
+    assert (found[:, 2:] == "True").all(), found  # and is mended, not only survived
+
+
+# The number that repeats a run --------------------------------------------------------
+
+SEEDS = st.integers(0, 2**130)
+
+
+def drawn(rng):
+    "What a call draws that takes everything from `root_seed(rng)`"
+    children = core.spawn_seeds(core.root_seed(rng), 2)
+    return [np.random.default_rng(child).random() for child in children]
+
+
+@given(SEEDS)
+def test_an_integer_stands_for_itself(seed):
+    assert core.root_seed(seed) == seed
+    assert core.root_seed(np.random.SeedSequence(seed)) == seed
+    assert core.root_seed(np.random.default_rng(seed)) == seed
+
+
+@given(
+    SEEDS, st.integers(1, 3), st.sampled_from(["used", "spawned", "jumped", "child"])
+)
+def test_a_stream_that_has_moved_gives_another_number(seed, steps, how):
+    g = np.random.default_rng(seed)
+    for _ in range(steps):
+        if how == "used":
+            g.random()
+        elif how == "spawned":
+            g.spawn(1)
+        elif how == "jumped":
+            g = np.random.Generator(g.bit_generator.jumped())
+        else:
+            g = g.spawn(1)[0]
+    twin = copy.deepcopy(g)
+    root = core.root_seed(g)
+    assert root != seed and 0 <= root < 2**128
+    assert core.root_seed(twin) == root  # where a stream stands decides
+    assert core.root_seed(g) not in (root, seed)  # and it has moved on
+    assert drawn(root) == drawn(core.root_seed(root))
+
+
+@given(SEEDS)
+def test_a_generator_moves_on_and_a_seed_sequence_does_not(seed):
+    g, sequence = np.random.default_rng(seed), np.random.SeedSequence(seed)
+    assert drawn(g) == drawn(seed) != drawn(g)
+    assert drawn(sequence) == drawn(sequence) == drawn(seed)
+    first, second = sequence.spawn(2)
+    assert core.root_seed(first) == core.root_seed(first) != core.root_seed(second)
+
+
+@given(SEEDS)
+def test_other_bit_generators(seed):
+    "Only what `default_rng(seed)` would begin with is called by its seed"
+    g = np.random.Generator(np.random.Philox(seed))
+    assert core.root_seed(g) != seed
+
+
+def test_no_seed_is_a_new_number_every_time():
+    roots = {core.root_seed(None) for _ in range(20)}
+    assert len(roots) == 20
+    assert all(isinstance(root, int) and root >= 0 for root in roots)
+
+
+def test_numpy_s_global_state_is_left_alone():
+    before = np.random.get_state()[1].copy()
+    drawn(None)
+    assert np.array_equal(np.random.get_state()[1], before)
+
+
+@pytest.mark.parametrize("rng", [-1, 1.5, "7", True, [1], np.random.RandomState(0)])
+def test_what_is_no_rng_is_refused(rng):
+    with pytest.raises(TypeError, match="rng must be a non-negative integer"):
+        core.root_seed(rng)

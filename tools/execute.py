@@ -1,7 +1,10 @@
-"""Re-execute notebooks in place, with their outputs: `python tools/execute.py [--slow] [NAME ...]`.
+"""Re-execute notebooks in place, with their outputs: `python tools/execute.py [--slow]
+[NAME ...]`.
 
-Cells with `#| eval: false` never run; cells with `#| slow` run with `--slow` only. A cell that does not run keeps its outputs.
-The first error stops everything, and the notebook it is in stays as it was."""
+Cells with `#| eval: false` never run; cells with `#| slow` run with `--slow` only. A
+cell that does not run keeps its outputs. The first error stops everything, and the
+notebook it is in stays as it was."""
+
 import argparse
 import os
 import subprocess
@@ -10,14 +13,23 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-NBS = ROOT/"nbs"
-FIXED = dict(MPLBACKEND="agg", NUMBA_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", PYTHONHASHSEED="0")
+NBS = ROOT / "nbs"
+FIXED = dict(
+    MPLBACKEND="agg",
+    NUMBA_NUM_THREADS="1",
+    OPENBLAS_NUM_THREADS="1",
+    OMP_NUM_THREADS="1",
+    PYTHONHASHSEED="0",
+)
 
 
 def notebooks(names=()):
-    "All notebooks, or the named ones (`04_bcd`, `tutorials/digits`, `nbs/04_bcd.ipynb`)"
-    found = {p.relative_to(NBS).with_suffix("").as_posix(): p for p in sorted(NBS.rglob("*.ipynb"))
-             if not any(part.startswith((".", "_")) for part in p.relative_to(NBS).parts)}
+    "All notebooks, or the named ones (`07_bcd`, `tutorials/images`)"
+    found = {
+        p.relative_to(NBS).with_suffix("").as_posix(): p
+        for p in sorted(NBS.rglob("*.ipynb"))
+        if not any(part.startswith((".", "_")) for part in p.relative_to(NBS).parts)
+    }
     names = [n.removeprefix("nbs/").removesuffix(".ipynb") for n in names]
     if unknown := [n for n in names if n not in found]:
         sys.exit(f"No notebook {', '.join(unknown)}; there are: {', '.join(found)}")
@@ -32,20 +44,29 @@ def execute(path, slow):
     from nbdev.process import extract_directives
 
     def skip(cell):
-        if cell.cell_type != "code": return True
+        if cell.cell_type != "code":
+            return True
         flags = extract_directives(cell, remove=False)
-        if flags.get("eval:", [""])[0].lower() == "false" or ("slow" in flags and not slow): return True
-        cell.outputs = []   # execnb replaces outputs only where there are new ones
+        if flags.get("eval:", [""])[0].lower() == "false" or (
+            "slow" in flags and not slow
+        ):
+            return True
+        cell.outputs = []  # execnb replaces outputs only where there are new ones
         return False
 
     nb = read_nb(path)
     os.chdir(path.parent)
     sys.path.insert(0, str(ROOT))
     shell = CaptureShell(path.parent, mpl_format="png")
-    try: shell.run_all(nb, exc_stop=True, preproc=skip)
+    try:
+        shell.run_all(nb, exc_stop=True, preproc=skip)
     except BaseException as error:
         # a stopped cell (KeyboardInterrupt) leaves no exception in the shell
-        sys.exit(shell.prettytb(path.relative_to(ROOT)) if shell.exc else f"{path.name}: {type(error).__name__}")
+        sys.exit(
+            shell.prettytb(path.relative_to(ROOT))
+            if shell.exc
+            else f"{path.name}: {type(error).__name__}"
+        )
     clean_nb(nb)
     write_nb(nb, path)
 
@@ -54,7 +75,8 @@ def main():
     args = argparse.ArgumentParser(description=__doc__)
     args.add_argument("names", nargs="*", help="notebooks to run (default: all)")
     args.add_argument("--slow", action="store_true", help="run cells flagged slow, too")
-    args.add_argument("--here", action="store_true", help=argparse.SUPPRESS)   # in this process, not in a new one
+    # in this process, not in a new one
+    args.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     args = args.parse_args()
     for path in notebooks(args.names):
         if args.here:
@@ -62,9 +84,11 @@ def main():
             continue
         start = time.perf_counter()
         name = path.relative_to(NBS).as_posix()
-        command = [sys.executable, __file__, "--here", name] + ["--slow"]*args.slow
-        if (code := subprocess.run(command, env=os.environ | FIXED).returncode): sys.exit(code)
+        command = [sys.executable, __file__, "--here", name] + ["--slow"] * args.slow
+        if code := subprocess.run(command, env=os.environ | FIXED).returncode:
+            sys.exit(code)
         print(f"{name:<40} {time.perf_counter() - start:6.1f} s", flush=True)
 
 
-if __name__ == "__main__": main()
+if __name__ == "__main__":
+    main()

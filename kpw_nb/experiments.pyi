@@ -1,0 +1,61 @@
+# Made from the package by tools/stubs.py: do not edit.
+from typing import Any
+
+__all__ = [
+    'Experiment',
+    'experiments',
+    'reproduce',
+]
+
+def draw_problem(
+    n: int,
+    problem: str,
+    *,
+    rng: Any = None,
+    **settings: Any,
+) -> tuple: ...
+
+def paper_tests() -> dict: ...
+
+def digit_tests() -> dict: ...
+
+def all_tests() -> dict: ...
+
+class Experiment:
+    title: str
+    tests: dict
+    grid: tuple
+    protocol: str
+    n_trials: int
+    quick: int
+    thin: int
+    def __init__(
+        self,
+        title: str,
+        tests: dict,
+        grid: tuple,
+        protocol: str = 'train_once',
+        n_trials: int = 200,
+        quick: int = 5,
+        thin: int = 1,
+    ) -> None: ...
+
+def experiments() -> dict: ...
+
+def reproduce(
+    name: str,
+    *,
+    quick: bool = False,
+    n_trials: int | None = None,
+    workers: Any = 1,
+    store: Any = 'out/experiments',
+    progress: Any = True,
+) -> Any: ...
+
+def paper_figures(name: str, kind: str | None = None, null: bool = False) -> dict: ...
+
+def beside(study: Any, paper: dict | None = None, column: str = 'D') -> Any: ...
+
+def behind(study: Any, ours: str = 'KPW') -> Any: ...
+
+def above_level(study: Any) -> Any: ...

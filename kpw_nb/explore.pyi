@@ -1,0 +1,95 @@
+# Made from the package by tools/stubs.py: do not edit.
+from typing import Any
+
+__all__ = [
+    'feel_projection',
+    'watch_bcd',
+    'power_playground',
+    'your_data',
+]
+
+class Explorer:
+    def __init__(
+        self,
+        controls: dict,
+        delay: float = 0.2,
+        extra: Any = ...,
+    ) -> None: ...
+    def cancel(self, button: Any = None) -> Any: ...
+    def later(self, change: Any = None) -> Any: ...
+    def run(self) -> Explorer: ...
+    @property
+    def settings(self) -> dict: ...
+    @property
+    def text(self) -> str: ...
+    def wait(self, timeout: float = 60.0) -> bool: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+class FeelProjection(Explorer):
+    def __init__(self, X: Any, Y: Any, delay: Any = 0.2) -> None: ...
+    def options(self) -> dict: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+def feel_projection(
+    X: Any = None,
+    Y: Any = None,
+    *,
+    delay: float = 0.2,
+) -> Explorer: ...
+
+class WatchBCD(Explorer):
+    def __init__(
+        self,
+        X: Any,
+        Y: Any,
+        n_steps: Any = 30,
+        delay: Any = 0.1,
+        **options: Any,
+    ) -> None: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+def watch_bcd(
+    X: Any = None,
+    Y: Any = None,
+    *,
+    n_steps: int = 30,
+    delay: float = 0.1,
+    **options: Any,
+) -> Explorer: ...
+
+class PowerPlayground(Explorer):
+    def __init__(
+        self,
+        tests: Any,
+        n_trials: Any = 100,
+        n_resamples: Any = 99,
+        rng: Any = 0,
+        delay: Any = 0.5,
+    ) -> None: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+def power_playground(
+    tests: dict | None = None,
+    *,
+    n_trials: int = 100,
+    n_resamples: int = 99,
+    delay: float = 0.5,
+    rng: Any = 0,
+) -> Explorer: ...
+
+class YourData(Explorer):
+    def __init__(
+        self,
+        n_resamples: Any = 199,
+        rng: Any = 0,
+        delay: Any = 0.3,
+    ) -> None: ...
+    def samples(self) -> tuple: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+def your_data(
+    *,
+    n_resamples: int = 199,
+    delay: float = 0.3,
+    rng: Any = 0,
+) -> Explorer: ...

@@ -1,0 +1,217 @@
+"The installed `kpw_nb.line`: one merge, its atoms, its cost, and what NaN does to it."
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+import kpw_nb.line as module
+from kpw_nb.line import (
+    line_plan,
+    quantile_plan,
+    sorted_cost,
+    spread_costs,
+    unit_plan,
+    walk,
+    walks,
+)
+
+seeds = st.integers(0, 2**32 - 1)
+sizes = st.integers(1, 12)
+powers = st.sampled_from([1.0, 1.5, 2.0, 3.0])
+
+
+def prop(*strategies):
+    "A property with this file's settings; a profile would change other files' too"
+    return lambda f: settings(max_examples=60, deadline=None, derandomize=True)(
+        given(*strategies)(f)
+    )
+
+
+def dense(atoms, n, m):
+    plan = np.zeros((n, m))
+    np.add.at(plan, (atoms.rows, atoms.cols), atoms.mass)
+    return plan
+
+
+def points(seed, n, ties):
+    gen = np.random.default_rng(seed)
+    return gen.integers(-2, 3, n).astype(float) if ties else gen.normal(size=n)
+
+
+def repeated_cost(x, y, p):
+    "Equal weights: repeat the points to a common number, sort, match"
+    common = math.lcm(len(x), len(y))
+    xs = np.sort(np.repeat(x, common // len(x)))
+    ys = np.sort(np.repeat(y, common // len(y)))
+    return np.mean(np.abs(xs - ys) ** p)
+
+
+# --- the merge -----------------------------------------------------------------------
+
+
+@prop(seeds, sizes, sizes)
+def test_whole_masses_are_merged_without_rounding(seed, n, m):
+    gen = np.random.default_rng(seed)
+    a = gen.multinomial(97, gen.dirichlet(np.ones(n)))
+    b = gen.multinomial(97, gen.dirichlet(np.ones(m)))
+    atoms = quantile_plan(a.astype(float), b.astype(float))
+    plan = np.zeros((n, m))
+    np.add.at(plan, (np.repeat(np.arange(n), a), np.repeat(np.arange(m), b)), 1)
+    np.testing.assert_array_equal(dense(atoms, n, m), plan)
+    assert len(atoms.mass) <= n + m - 1 and (atoms.mass > 0).all()
+
+
+@prop(seeds, sizes, sizes)
+def test_fractions_keep_their_marginals(seed, n, m):
+    gen = np.random.default_rng(seed)
+    a, b = gen.dirichlet(np.ones(n)), gen.dirichlet(np.ones(m))
+    plan = dense(quantile_plan(a, b), n, m)
+    np.testing.assert_allclose(plan.sum(1), a, atol=1e-14)
+    np.testing.assert_allclose(plan.sum(0), b, atol=1e-14)
+
+
+@pytest.mark.parametrize("n, m", [(12, 8), (7, 7), (1, 5), (10_007, 9_001)])
+def test_units_are_whole(n, m):
+    atoms = unit_plan(n, m)
+    assert (atoms.mass == np.round(atoms.mass)).all()
+    assert (np.bincount(atoms.rows, atoms.mass) == m // math.gcd(n, m)).all()
+    assert (np.bincount(atoms.cols, atoms.mass) == n // math.gcd(n, m)).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, -1.0, 1e308])
+@pytest.mark.parametrize("where", [0, 2, 5])
+def test_the_merge_ends_whatever_the_masses_are(bad, where):
+    a, b = np.full(6, 1 / 6), np.full(4, 1 / 4)
+    a[where] = bad
+    for left, right in ((a, b), (b, a), (a, a)):
+        atoms = quantile_plan(left, right)
+        assert len(atoms.mass) <= len(left) + len(right)
+        assert atoms.rows.max(initial=0) < len(left)
+        assert atoms.cols.max(initial=0) < len(right)
+        if np.isnan(bad):
+            assert np.isnan(atoms.mass).any()
+
+
+# --- the cost ------------------------------------------------------------------------
+
+
+@prop(seeds, sizes, sizes, powers, st.booleans())
+def test_cost_plan_and_walk_are_one(seed, n, m, p, ties):
+    x, y = points(seed, n, ties), points(seed + 1, m, ties)
+    want = repeated_cost(x, y, p)
+    assert sorted_cost(x, y, None, None, p) == pytest.approx(want, abs=1e-12)
+    atoms = line_plan(x, y)
+    gaps = np.abs(x[atoms.rows] - y[atoms.cols]) ** p
+    assert atoms.mass @ gaps == pytest.approx(want, abs=1e-12)
+    pool = np.r_[x, y]
+    order = np.argsort(pool, kind="stable")
+    value = walk(pool[order], order < n, n, m, p)
+    assert value == pytest.approx(want, abs=1e-12)
+
+
+@prop(seeds, sizes, sizes, powers)
+def test_weights_that_are_equal_are_no_weights(seed, n, m, p):
+    x, y = points(seed, n, False), points(seed + 1, m, False)
+    weighted = sorted_cost(x, y, np.full(n, 1 / n), np.full(m, 1 / m), p)
+    assert weighted == pytest.approx(sorted_cost(x, y, None, None, p), abs=1e-12)
+
+
+@prop(seeds, sizes, sizes, powers, st.booleans())
+def test_walks_are_the_costs_of_the_groups(seed, n, m, p, ties):
+    gen, f = np.random.default_rng(seed), points(seed, n + m, ties)
+    orders = np.array([gen.permutation(n + m) for _ in range(5)])
+    order, out = np.argsort(f, kind="stable"), np.empty(5)
+    walks(f[order], np.argsort(order), orders, n, p, out)
+    for value, o in zip(out, orders):
+        assert value == pytest.approx(repeated_cost(f[o[:n]], f[o[n:]], p), abs=1e-12)
+
+
+@pytest.mark.parametrize("n, m", [(4, 6), (5, 5)])
+def test_nan_among_the_points_is_nan(n, m):
+    f, out = np.r_[np.arange(n + m - 1.0), np.nan], np.empty(1)
+    walks(f, np.arange(n + m), np.arange(n + m)[None], n, 2.0, out)
+    assert np.isnan(out[0])
+    assert np.isnan(walk(f, np.arange(n + m) < n, n, m, 2.0))
+
+
+# --- spread over cells ---------------------------------------------------------------
+
+
+def quantile_function(low, high, masses):
+    cells = np.flatnonzero(masses)
+    ends = np.r_[0.0, np.cumsum(masses[cells] / masses.sum())]
+
+    def at(q):
+        k = np.clip(np.searchsorted(ends, q) - 1, 0, len(cells) - 1)
+        share = (q - ends[k]) / (ends[k + 1] - ends[k])
+        return low[cells[k]] + share * (high[cells[k]] - low[cells[k]])
+
+    return ends, at
+
+
+def naive_spread(low, high, a, b, p):
+    ends_a, at_a = quantile_function(low, high, a)
+    ends_b, at_b = quantile_function(low, high, b)
+    knots = np.unique(np.clip(np.r_[ends_a, ends_b], 0, 1))
+
+    def gap(q):
+        return abs(at_a(q) - at_b(q)) ** p
+
+    pieces = zip(knots[:-1], knots[1:])
+    return sum(quad(gap, s, t)[0] for s, t in pieces if t - s > 1e-12)
+
+
+@prop(seeds, st.integers(1, 8), powers)
+def test_spread_costs_are_integrals_of_quantile_functions(seed, G, p):
+    gen = np.random.default_rng(seed)
+    edges = np.sort(gen.normal(size=2 * G))
+    low, high = edges[::2].copy(), edges[1::2].copy()
+    high[gen.integers(G)] = low[gen.integers(G)]
+    high = np.maximum(low, high)
+    totals = gen.integers(0, 5, G)
+    totals[gen.integers(G)] += 2
+    n = int(gen.integers(1, totals.sum()))
+    counts = gen.multivariate_hypergeometric(totals, n)
+    m, out = int(totals.sum()) - n, np.empty(1)
+    g = math.gcd(n, m)
+    units = float(m // g), float(n // g)
+    spread_costs(low, high, np.arange(G), counts[None], totals, *units, p, out)
+    want = naive_spread(low, high, counts.astype(float), (totals - counts) * 1.0, p)
+    assert out[0] == pytest.approx(want, rel=1e-6, abs=1e-8)
+
+
+def test_spread_costs_of_more_units_than_float64_can_count():
+    "Whole numbers round beyond 2**53; a crumb may meet a cell without mass"
+    low, high = np.arange(4.0), np.arange(4.0) + 0.5
+    counts = np.array([[2**52 + 1, 2**51 + 1, 3, 0], [0, 2**51, 2**52 + 5, 0]])
+    totals = counts[0] + np.array([5, 2**52 + 3, 0, 2**50 + 1])
+    out = np.empty(1)
+    unit_a, unit_b = 2.0**50 + 3, 2.0**51 + 5
+    spread_costs(low, high, np.arange(4), counts[:1], totals, unit_a, unit_b, 2.0, out)
+    assert np.isfinite(out).all() and out[0] > 0
+
+
+def test_the_same_counts_are_at_distance_zero():
+    low, out = np.arange(5.0), np.empty(1)
+    totals = np.array([2, 0, 4, 6, 2])
+    args = np.arange(5), totals[None] // 2, totals, 1.0, 1.0, 2.0, out
+    spread_costs(low, low + 0.5, *args)
+    assert out[0] == 0.0
+
+
+# --- without numba -------------------------------------------------------------------
+
+
+def test_compiled_and_interpreted_agree(monkeypatch):
+    n, m = 7, 4
+    f = np.sort(points(0, n + m, False))
+    is_x = np.random.default_rng(1).permutation(np.arange(n + m) < n)
+    want = walk(f, is_x, n, m, 1.5)
+    for name, g in list(vars(module).items()):
+        if hasattr(g, "py_func"):
+            monkeypatch.setattr(module, name, g.py_func)
+    assert module.walk(f, is_x, n, m, 1.5) == pytest.approx(want, rel=1e-14)
