@@ -141,7 +141,7 @@ def _search(problem, directions, est, tick):
     for seed in [None] + spawn_seeds(est.rng, est.n_starts)[1:]:
         q = problem.R.shape[1]
         S = start_point(problem.phi, directions, q, problem.n, seed)
-        runs.append(ascend(problem, S, est.max_iter, est.tol, tick))
+        runs.append(ascend(problem, S, est.max_iter, float(est.tol), tick))
     last = np.array([run.history[-1] for run in runs])
     score = last[:, 1] if exact else -last[:, 0]
     if not np.isfinite(score).any():

@@ -281,6 +281,8 @@ def _batches(statistic, design, keys, batch, engine):
         raise TypeError(
             f"statistic must be a function of labellings, got {statistic!r}."
         )
+    if batch is None:  # so that an interrupt is heard soon
+        batch = min(32, max(4, 16_000 // len(design.observed)))
     batch = check_number(batch, "batch", 1, integer=True)
     starts = range(0, len(keys), batch)
     return engine.run(
@@ -299,7 +301,7 @@ def resample(
     n_resamples: int = 199,
     rng=None,
     workers=1,
-    batch: int = 32,
+    batch: int | None = None,
     progress=False,
     stop=None,
 ) -> Resampled:
@@ -319,8 +321,8 @@ def resample(
         Where the relabellings come from.
     workers : int or callable, default 1
         A number (-1: all cores) or a map-like function.
-    batch : int, default 32
-        Labellings for each call of `statistic`.
+    batch : int, optional
+        Labellings for each call of `statistic`: 32, or fewer if points are many.
     progress : bool or callable, default False
         True, False or a function of (done, total).
     stop : callable, optional
@@ -458,7 +460,7 @@ def permutation_test(
     n_resamples: int = 199,
     rng=None,
     workers=1,
-    batch: int = 32,
+    batch: int | None = None,
     progress=False,
     alternative: str = "greater",
     stop_after: int | None = None,
@@ -478,7 +480,7 @@ def permutation_test(
         Where the relabellings come from.
     workers : int or callable, default 1
         A number (-1: all cores) or a map-like function.
-    batch : int, default 32
+    batch : int, optional
         Relabellings for each call of `statistic`.
     progress : bool or callable, default False
         True, False or a function of (done, total).

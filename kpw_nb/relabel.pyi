@@ -59,7 +59,7 @@ def resample(
     n_resamples: int = 199,
     rng: Any = None,
     workers: Any = 1,
-    batch: int = 32,
+    batch: int | None = None,
     progress: Any = False,
     stop: Any = None,
 ) -> Resampled: ...
@@ -92,7 +92,7 @@ def permutation_test(
     n_resamples: int = 199,
     rng: Any = None,
     workers: Any = 1,
-    batch: int = 32,
+    batch: int | None = None,
     progress: Any = False,
     alternative: str = 'greater',
     stop_after: int | None = None,
