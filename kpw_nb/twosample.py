@@ -668,7 +668,7 @@ def _result(plan, outcome, seed, clock):
         samples=outcome.samples,
     )
 
-# %% ../nbs/13_twosample.ipynb #c040
+# %% ../nbs/13_twosample.ipynb #c041
 class KPWTest(BaseEstimator):
     """Two-sample test on the shared protocol: `fit` trains, `test` answers.
 
@@ -730,7 +730,7 @@ class KPWTest(BaseEstimator):
         "Does it need data besides what it tests?"
         return self.method == "split" or _is(self.candidates, "cv")
 
-# %% ../nbs/13_twosample.ipynb #c041
+# %% ../nbs/13_twosample.ipynb #c042
 @patch
 def fit(self: KPWTest, X, Y, rng=None) -> KPWTest:
     """Train the projectors; `test` then treats its samples as held out.
@@ -765,7 +765,7 @@ def fit(self: KPWTest, X, Y, rng=None) -> KPWTest:
     self.marks_ = row_marks(pool(X, Y))
     return self
 
-# %% ../nbs/13_twosample.ipynb #c043
+# %% ../nbs/13_twosample.ipynb #c044
 def _reorder(s, order):
     columns = tuple(s.columns[j] for j in order)
     values = np.ascontiguousarray(s.values[:, order])  # bits depend on the layout
@@ -803,7 +803,7 @@ def held_out_samples(t, X, Y) -> tuple:
     _check_rows(t, Y)
     return X, Y
 
-# %% ../nbs/13_twosample.ipynb #c044
+# %% ../nbs/13_twosample.ipynb #c045
 def _warn_if_hopeless(n, m, plan, alpha=0.05):
     "Say so if the samples are so small that no relabelling can be rare enough"
     # for n = m a refit cannot tell X from Y
@@ -816,7 +816,7 @@ def _warn_if_hopeless(n, m, plan, alpha=0.05):
             stacklevel=4,
         )
 
-# %% ../nbs/13_twosample.ipynb #c045
+# %% ../nbs/13_twosample.ipynb #c046
 def _rows_in(X) -> int:
     "How many rows, without a look at them"
     shape = getattr(X, "shape", None)
@@ -837,7 +837,7 @@ def _trained_test(t, X, Y, root, run):
     plan = Plan("split", p.family, p.statistic, p.combine, why)
     return _result(plan, outcome, root, clock)
 
-# %% ../nbs/13_twosample.ipynb #c046
+# %% ../nbs/13_twosample.ipynb #c047
 @patch
 def test(
     self: KPWTest, X, Y, *, n_resamples: int = 199, rng=None, workers=1, progress=False
@@ -877,7 +877,7 @@ def test(
         outcome = way(self, plan, X, Y, spawn_seeds(root, 3), run, clock)
         return _result(plan, outcome, root, clock)
 
-# %% ../nbs/13_twosample.ipynb #c047
+# %% ../nbs/13_twosample.ipynb #c048
 def kpw_test(
     X,
     Y,
@@ -933,7 +933,7 @@ def kpw_test(
     run = dict(n_resamples=n_resamples, rng=rng, workers=workers, progress=progress)
     return test.test(X, Y, **run)
 
-# %% ../nbs/13_twosample.ipynb #c049
+# %% ../nbs/13_twosample.ipynb #c050
 kpw_test.__doc__ = (
     (kpw_test.__doc__ or "")
     + """
