@@ -10,11 +10,14 @@ __all__ = [
     'MMDTest',
     'EnergyTest',
     'MMDAggTest',
+    'FuseTest',
     'MMDOTest',
     'MMDNTKTest',
     'METest',
     'PWTest',
     'SinkhornTest',
+    'KLRTest',
+    'ClassifierTest',
 ]
 
 class MMDTest:
@@ -48,6 +51,31 @@ class EnergyTest:
 
 class MMDAggTest:
     def __init__(self, kernels: Any = ..., n_bandwidths: Any = 10) -> None: ...
+    def fit(self, X: Any, Y: Any, rng: Any = None) -> Any: ...
+    def test(
+        self,
+        X: Any,
+        Y: Any,
+        *,
+        n_resamples: int = 199,
+        rng: Any = None,
+        workers: Any = 1,
+        progress: Any = False,
+    ) -> kpw_nb.relabel.PermutationResult: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+class FuseStatistic(Statistic):
+    def __init__(self, Z: Any, n: Any, bandwidths: Any, sharp: Any) -> None: ...
+    def values(self, orders: Any) -> Any: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+class FuseTest:
+    def __init__(
+        self,
+        kernels: Any = ...,
+        n_bandwidths: Any = 10,
+        sharpness: Any = 'program',
+    ) -> None: ...
     def fit(self, X: Any, Y: Any, rng: Any = None) -> Any: ...
     def test(
         self,
@@ -207,6 +235,61 @@ class SinkhornTest:
     ) -> kpw_nb.relabel.PermutationResult: ...
     @property
     def valid(self) -> bool: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+class Whitening(NamedTuple):
+    inverse: numpy.ndarray
+    trace: float
+    log_det: float
+    shift: float
+    def __getattr__(self, name: str) -> Any: ...
+
+def kl_parts(phi: Any, order: Any, n: Any, smooth: Any, sharp: Any) -> Any: ...
+
+class KLRStatistic(Statistic):
+    def __init__(self, features: Any, n: Any, ridges: Any) -> None: ...
+    def values(self, orders: Any) -> Any: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+class KLRTest:
+    def __init__(
+        self,
+        factors: Any = ...,
+        ridges: Any = ...,
+        rank: Any = 200,
+    ) -> None: ...
+    def fit(self, X: Any, Y: Any, rng: Any = None) -> Any: ...
+    def test(
+        self,
+        X: Any,
+        Y: Any,
+        *,
+        n_resamples: int = 199,
+        rng: Any = None,
+        workers: Any = 1,
+        progress: Any = False,
+    ) -> kpw_nb.relabel.PermutationResult: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+class RankStatistic(Statistic):
+    def __init__(self, scores: Any, n: Any) -> None: ...
+    def values(self, orders: Any) -> Any: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+class ClassifierTest:
+    def __init__(self, classifier: Any = None) -> None: ...
+    def fit(self, X: Any, Y: Any, rng: Any = None) -> Any: ...
+    def scores(self, Z: Any) -> numpy.ndarray: ...
+    def test(
+        self,
+        X: Any,
+        Y: Any,
+        *,
+        n_resamples: int = 199,
+        rng: Any = None,
+        workers: Any = 1,
+        progress: Any = False,
+    ) -> kpw_nb.relabel.PermutationResult: ...
     def __getattr__(self, name: str) -> Any: ...
 
 def paper_baselines(extra: bool = False) -> dict: ...

@@ -10,13 +10,15 @@ import math
 from typing import NamedTuple
 import numpy as np
 
-from .core import FAST, TINY, exp_into, kernel
+from .core import FAST, TINY, driver, fast_exp, kernel
 from kpw_nb.transport import (
+    LARGEST_SUM,
     LEAST_SUM,
     Transport,
     exact_transport,
+    exp_sum,
     normalise,
-    point_exponents,
+    squared_gaps,
     wasserstein,
 )
 
@@ -104,92 +106,166 @@ def theory_step(
 
 # %% ../nbs/07_bcd.ipynb #c033
 @kernel(fastmath=FAST)
+def _near_sum(x, y, z, Yt, v, guess, rate, out):
+    "`out = exp(guess + v - c/η)` for a point of three coordinates, and its sum"
+    a, b, c = Yt[0], Yt[1], Yt[2]
+    for j in range(out.size):
+        cost = (x - a[j]) * (x - a[j]) + (y - b[j]) * (y - b[j])
+        cost += (z - c[j]) * (z - c[j])
+        out[j] = fast_exp(guess + v[j] - rate * cost)
+    total = 0.0
+    for j in range(out.size):
+        total += out[j]
+    return total
+
+# %% ../nbs/07_bcd.ipynb #c034
+@kernel(fastmath=FAST)
 def update_rows(F, n, u, v, inv_eta, plan, columns):
     """The exact u-update, `u` in place.
 
     Fills `plan` with rows of mass 1/n (or its only row with each in turn) and
     `columns` with the column sums.
     """
-    m = F.shape[0] - n
-    Yt, e = np.ascontiguousarray(F[n:].T), np.empty(m)
+    d, costs, e = F.shape[1], np.empty(v.size), np.empty(v.size)
+    Yt = np.zeros((max(d, 3), v.size))
+    for k in range(d):
+        for j in range(v.size):
+            Yt[k, j] = F[n + j, k]
     columns[:] = 0.0
     for i in range(n):
+        y, z = F[i, min(1, d - 1)] * (d > 1), F[i, min(2, d - 1)] * (d > 2)
+        total = 0.0
+        if d <= 3:
+            total = _near_sum(F[i, 0], y, z, Yt, v, u[i], inv_eta, e)
+        if LEAST_SUM < total < LARGEST_SUM:
+            factor = 1 / (n * total)
+            u[i] += math.log(factor)
+        else:
+            squared_gaps(F[i], Yt[:d], costs)
+            u[i], factor = normalise(costs, v, u[i], inv_eta, 1 / n, e)
         row = plan[i if len(plan) == n else 0]
-        point_exponents(F[i], Yt, v, u[i], inv_eta, e)
-        u[i], factor = normalise(e, u[i], 1 / n, row)
-        for j in range(m):
-            row[j] *= factor
+        for j in range(e.size):
+            row[j] = e[j] * factor
             columns[j] += row[j]
 
-# %% ../nbs/07_bcd.ipynb #c035
+# %% ../nbs/07_bcd.ipynb #c036
 @kernel(fastmath=FAST)
+def _scale_columns(v, columns):
+    "Factors in `columns`, or 0 where a sum has underflowed; the error, and how many"
+    share, error, lost = 1 / v.size, 0.0, 0
+    for j in range(v.size):
+        error += abs(columns[j] - share)
+        if columns[j] > LEAST_SUM:
+            columns[j] = share / columns[j]
+            v[j] += math.log(columns[j])
+        else:
+            columns[j] = 0.0
+            lost += 1
+    return error, lost
+
+
+@kernel(fastmath=FAST)
+def _far_columns(F, n, u, v, inv_eta, plan, columns):
+    "The update of every v_j whose factor is 0; its column of `plan` is then exact"
+    Xt, costs, e = F[:n].T.copy(), np.empty(n), np.empty(n)
+    for j in range(v.size):
+        if columns[j] == 0.0:
+            squared_gaps(F[n + j], Xt, costs)
+            v[j], factor = normalise(costs, u, v[j], inv_eta, 1 / v.size, e)
+            columns[j] = 1.0
+            if len(plan) == n:
+                for i in range(n):
+                    plan[i, j] = factor * e[i]
+
+
+@driver
 def update_columns(F, n, u, v, inv_eta, plan, columns):
     """The exact v-update: `v` in place and column factors in `columns`.
 
     Returns the marginal error in ℓ1 before it.
     """
-    m, error = F.shape[0] - n, 0.0
-    for j in range(m):
-        error += abs(columns[j] - 1 / m)
-        if columns[j] > LEAST_SUM:
-            columns[j] = 1 / (m * columns[j])
-            v[j] += math.log(columns[j])
-        else:
-            e, out = np.empty(n), np.empty(n)
-            Xt = np.ascontiguousarray(F[:n].T)
-            point_exponents(F[n + j], Xt, u, v[j], inv_eta, e)
-            v[j], factor = normalise(e, v[j], 1 / m, out)
-            columns[j] = 1.0
-            if len(plan) == n:
-                for i in range(n):
-                    plan[i, j] = factor * out[i]
+    error, lost = _scale_columns(v, columns)
+    if lost > 0:
+        _far_columns(F, n, u, v, inv_eta, plan, columns)
     return error
 
-# %% ../nbs/07_bcd.ipynb #c037
-@kernel(fastmath=FAST)
-def _pull(row, x, Yt, pull, out):
-    "`out = Σ_j row_j (x - y_j)` for a row of the plan; `row_j x` is added to `pull`"
-    mass = row.sum()
-    for k in range(x.size):
-        xk = x[k]
-        y = Yt[k]
-        pk = pull[k]
-        total = 0.0
-        for j in range(row.size):
-            total += row[j] * y[j]
-            pk[j] += row[j] * xk
-        out[k] = mass * xk - total
-
 # %% ../nbs/07_bcd.ipynb #c038
-@kernel(fastmath=FAST)
-def plan_laplacian(F, n, u, v, inv_eta, plan, columns):
-    """Λ(π)F.
+@kernel
+def _zeros_apart(rows, columns):
+    "A matrix of zeros with free places around it"
+    free = 1 + 64 // columns
+    return np.zeros((rows + 2 * free, columns))[free : free + rows]
 
-    Scales the columns of `plan` by `columns`, or computes its rows anew if it holds
-    only one.
+
+@kernel(fastmath=FAST)
+def _pull(plan, X, Y, columns, pull, out):
+    """Row sums Σ_j p_ij (c_j x_i - Y_j) in `out`; p_ij x_i is added to `pull`.
+
+    The points Y_j = c_j y_j and the sums stand in columns.
     """
+    for i in range(0, len(plan), 2):
+        k = min(i + 1, len(plan) - 1)
+        p, q, second = plan[i], plan[k], k > i
+        mass_p = mass_q = 0.0
+        for j in range(p.size):
+            mass_p += p[j] * columns[j]
+            mass_q += q[j] * columns[j]
+        for a in range(len(Y)):
+            y, s = Y[a], pull[a]
+            x, z = X[i, a], X[k, a] if second else 0.0
+            from_p = from_q = 0.0
+            for j in range(p.size):
+                from_p += p[j] * y[j]
+                from_q += q[j] * y[j]
+                s[j] += p[j] * x + q[j] * z
+            out[k, a] = mass_q * z - from_q
+            out[i, a] = mass_p * x - from_p  # after k: the last row may stand alone
+
+# %% ../nbs/07_bcd.ipynb #c039
+@kernel(fastmath=FAST)
+def _held_laplacian(F, n, plan, columns):
+    "Λ(π)F for π = `plan * columns`"
     N, d = F.shape
-    m = N - n
-    Yt = np.ascontiguousarray(F[n:].T)
-    pull = np.zeros((d, m))
-    M = np.empty((N, d))
-    e = np.empty(m)
-    for i in range(n):
-        row = plan[i if len(plan) == n else 0]
-        if len(plan) == n:
-            row *= columns
-        else:
-            point_exponents(F[i], Yt, v, u[i], inv_eta, e)
-            exp_into(e, row)
-        _pull(row, F[i], Yt, pull, M[i])
-    for j in range(m):
+    Y, pull, M = F[n:].T.copy(), _zeros_apart(d, N - n), np.empty((N, d))
+    for k in range(d):
+        for j in range(N - n):
+            Y[k, j] *= columns[j]
+    _pull(plan, F[:n], Y, columns, pull, M[:n])
+    for j in range(N - n):
         for k in range(d):
-            M[n + j, k] = F[n + j, k] / m - pull[k, j]
+            M[n + j, k] = F[n + j, k] / (N - n) - columns[j] * pull[k, j]
     return M
 
-# %% ../nbs/07_bcd.ipynb #c046
+
 @kernel(fastmath=FAST)
-def _rows_times(A, Bt):
+def _streamed_laplacian(F, n, u, v, inv_eta):
+    "Λ(π)F from rows of the plan that are computed anew, 64 at once"
+    N, d = F.shape
+    Y, pull, M = F[n:].T.copy(), _zeros_apart(d, N - n), np.empty((N, d))
+    rows, costs, ones = np.empty((min(n, 64), N - n)), np.empty(N - n), np.ones(N - n)
+    for first in range(0, n, 64):
+        last = min(first + 64, n)
+        for i in range(first, last):
+            squared_gaps(F[i], Y, costs)
+            exp_sum(costs, v, u[i], inv_eta, rows[i - first])
+        block = rows[: last - first]
+        _pull(block, F[first:last], Y, ones, pull, M[first:last])
+    for j in range(N - n):
+        for k in range(d):
+            M[n + j, k] = F[n + j, k] / (N - n) - pull[k, j]
+    return M
+
+# %% ../nbs/07_bcd.ipynb #c040
+@driver
+def plan_laplacian(F, n, u, v, inv_eta, plan, columns):
+    "Λ(π)F for π = `plan * columns`; if `plan` is one row, from rows computed anew"
+    if len(plan) == n:
+        return _held_laplacian(F, n, plan, columns)
+    return _streamed_laplacian(F, n, u, v, inv_eta)
+
+# %% ../nbs/07_bcd.ipynb #c048
+@kernel(fastmath=FAST)
+def rows_times(A, Bt):
     "A Btᵀ for a few long rows in Bt; BLAS, built for square matrices, takes longer"
     out = np.empty((A.shape[0], Bt.shape[0]))
     for i in range(A.shape[0]):
@@ -203,20 +279,48 @@ def _rows_times(A, Bt):
 
 
 @kernel(fastmath=FAST)
-def _gram_product(phi, H, W):
-    "H W; through the factor, ΦΦᵀW, if H is not given"
-    if H.size:
-        return _rows_times(H, np.ascontiguousarray(W.T))
-    T = np.zeros((W.shape[1], phi.shape[1]))  # (ΦᵀW)ᵀ
-    for i in range(phi.shape[0]):
-        row = phi[i]
-        for k in range(T.shape[0]):
-            w, t = W[i, k], T[k]
+def _columns_times(A, W):
+    "(AᵀW)ᵀ for few columns in W"
+    out = np.zeros((W.shape[1], A.shape[1]))
+    for i in range(A.shape[0]):
+        row = A[i]
+        for k in range(len(out)):
+            w, t = W[i, k], out[k]
             for j in range(row.size):
                 t[j] += w * row[j]
-    return _rows_times(phi, T)
+    return out
 
 # %% ../nbs/07_bcd.ipynb #c049
+@kernel(fastmath=FAST)
+def _half_times(H, W):
+    "HW from the lower half of a symmetric H, two rows at a time"
+    Wt, out = W.T.copy(), _zeros_apart(W.shape[1], W.shape[0])
+    for i in range(0, len(H), 2):
+        k = min(i + 1, len(H) - 1)
+        p, q, second = H[i], H[k], k > i
+        for a in range(len(Wt)):
+            w, s = Wt[a], out[a]
+            x, z = w[i], w[k] if second else 0.0
+            from_p = from_q = 0.0
+            for j in range(i):
+                from_p += p[j] * w[j]
+                from_q += q[j] * w[j]
+                s[j] += p[j] * x + q[j] * z
+            s[i] += from_p + p[i] * x
+            if second:
+                s[i] += q[i] * z
+                s[k] += from_q + q[i] * x + q[k] * z
+    return out.T.copy()
+
+
+@driver
+def gram_product(phi, H, W):
+    "H W; through the factor, ΦΦᵀW, if H is not given"
+    if H.size == 0:
+        return rows_times(phi, _columns_times(phi, W))
+    return _half_times(H, W)
+
+# %% ../nbs/07_bcd.ipynb #c052
 @kernel(fastmath=FAST)
 def _inner(A, B):
     "⟨A, B⟩"
@@ -236,7 +340,7 @@ def _blend(a, A, b, B):
             out[i, k] = a * A[i, k] + b * B[i, k]
     return out
 
-# %% ../nbs/07_bcd.ipynb #c052
+# %% ../nbs/07_bcd.ipynb #c055
 class Problem(NamedTuple):
     "What `descend` minimises"
 
@@ -255,7 +359,7 @@ class Start(NamedTuple):
     v: np.ndarray  # (m,) potentials of Y
     step: float  # first trial step; 0 chooses it
 
-# %% ../nbs/07_bcd.ipynb #c053
+# %% ../nbs/07_bcd.ipynb #c056
 NO_GRAM = np.empty((0, 0))  # for Problem.H; within a kernel write it out
 
 
@@ -270,9 +374,9 @@ def coefficients(phi, S):
     for k in range(r):
         for j in range(S.shape[1]):
             share[j, k] = S[k, j] / max(size[k], TINY)
-    return _rows_times(phi, share)
+    return rows_times(phi, share)
 
-# %% ../nbs/07_bcd.ipynb #c056
+# %% ../nbs/07_bcd.ipynb #c059
 @kernel(fastmath=FAST)
 def witness_start(phi, directions, n, q):
     """S of shape (r, q) and norm one: the witness, or what stands for it.
@@ -299,7 +403,7 @@ def witness_start(phi, directions, n, q):
             S[k, 1 + j] = 0.1 * directions[k, j]
     return S / math.sqrt(max((S**2).sum(), TINY))
 
-# %% ../nbs/07_bcd.ipynb #c059
+# %% ../nbs/07_bcd.ipynb #c062
 class _Way(NamedTuple):
     "The direction g = ΦᵀMR of an s-step: its coefficients, H of them, and its sizes"
 
@@ -310,21 +414,14 @@ class _Way(NamedTuple):
     slope: float  # ‖P_S(g)‖²
 
 
-@kernel
+@driver
 def _way(problem, F, M):
-    G = _rows_times(M, np.ascontiguousarray(problem.R.T))
-    D = _gram_product(problem.phi, problem.H, G)
+    G = rows_times(M, np.ascontiguousarray(problem.R.T))
+    D = gram_product(problem.phi, problem.H, G)
     value, size = _inner(F, M), _inner(G, D)
     return _Way(G, D, value, size, max(size - value * value, 0.0))
 
-# %% ../nbs/07_bcd.ipynb #c061
-class _Sweep(NamedTuple):
-    "A plan (or one row of it) and its column sums, as `update_rows` fills them"
-
-    plan: np.ndarray
-    columns: np.ndarray
-
-
+# %% ../nbs/07_bcd.ipynb #c064
 class _Moved(NamedTuple):
     "Where an s-step and the u-update after it have led, and its length"
 
@@ -333,26 +430,25 @@ class _Moved(NamedTuple):
     u: np.ndarray
     t: float
 
-# %% ../nbs/07_bcd.ipynb #c062
-@kernel
-def _s_step(problem, E, u, v, way, t, spare):
+# %% ../nbs/07_bcd.ipynb #c065
+@driver
+def _s_step(problem, E, u, v, way, t, plan, columns):
     "Try `t`, halve until F falls enough"
     eta, adaptive = problem.eta, problem.tau == 0.0
-    before = u.mean() + v.mean()
     for _ in range(60):
         if adaptive and not t * way.value >= 1e-13:
             t = 0.0
         stretch = math.sqrt(1 + t * t * way.slope)
         moved = _blend((1 - t * way.value) / stretch, E, t / stretch, way.D)
-        F, u_new = _rows_times(moved, problem.R), u.copy()
-        update_rows(F, problem.n, u_new, v, 1 / eta, spare.plan, spare.columns)
-        fall = u_new.mean() + v.mean() - before
+        F, u_new = rows_times(moved, problem.R), u.copy()
+        update_rows(F, problem.n, u_new, v, 1 / eta, plan, columns)
+        fall = (u_new.sum() - u.sum()) / problem.n
         if not adaptive or t == 0.0 or fall >= 1e-4 * t * way.slope * 2 / eta:
             break
         t *= 0.5
     return _Moved(moved, F, u_new, t)
 
-# %% ../nbs/07_bcd.ipynb #c064
+# %% ../nbs/07_bcd.ipynb #c067
 HISTORY = ("F", "transport_cost", "gradient", "angle", "error", "step")
 
 
@@ -369,8 +465,8 @@ class Descent(NamedTuple):
     objective: float  # the last F(u, v, s)
     converged: bool
 
-# %% ../nbs/07_bcd.ipynb #c065
-@kernel
+# %% ../nbs/07_bcd.ipynb #c068
+@driver
 def _record(row, problem, way, objective, error, t):
     "Fill a row of the history"
     row[0] = objective
@@ -381,7 +477,7 @@ def _record(row, problem, way, objective, error, t):
     row[5] = t * problem.eta / 2
 
 
-@kernel
+@driver
 def _trial(problem, value, t):
     "The step to try: the theorem's, or about the last one that was taken"
     if problem.tau > 0:
@@ -391,60 +487,62 @@ def _trial(problem, value, t):
     return min(t, 1.9 / max(value, TINY))
 
 
-@kernel
-def _to_unit(W, E):
-    "W and E = HW so that S = ΦᵀW has norm one, and their factor; zero stays zero"
-    scale = 1 / math.sqrt(max(_inner(W, E), TINY))
-    return _blend(scale, W, 0.0, W), _blend(scale, E, 0.0, E), scale
+@driver
+def _unit(W, E):
+    "The factor that gives S = ΦᵀW norm one, for E = HW; zero stays zero"
+    return 1 / math.sqrt(max(_inner(W, E), TINY))
 
-# %% ../nbs/07_bcd.ipynb #c066
+# %% ../nbs/07_bcd.ipynb #c069
 @kernel
+def _scale(plan, columns):
+    "The plan times its column factors, in place"
+    for i in range(len(plan)):
+        for j in range(columns.size):
+            plan[i, j] *= columns[j]
+
+
+@driver
 def descend(problem, start, max_iter, tol, hold):
     "Algorithm 2 from a start; without `hold` no plan is held. Returns a `Descent`"
     n, m, rate = problem.n, start.v.size, 1 / problem.eta
-    now = _Sweep(np.empty((n if hold else 1, m)), np.empty(m))
-    spare = _Sweep(np.empty((n if hold else 1, m)), np.empty(m))
+    plan, columns = np.empty((n if hold else 1, m)), np.empty(m)
     t = start.step if problem.tau == 0 else 2 * problem.tau / problem.eta
-    E = _gram_product(problem.phi, problem.H, start.W)
-    W, E, _ = _to_unit(start.W, E)
-    F, u, v = _rows_times(E, problem.R), np.zeros(n), start.v.copy()
-    update_rows(F, n, u, v, rate, now.plan, now.columns)
+    E = gram_product(problem.phi, problem.H, start.W)
+    scale = _unit(start.W, E)
+    W, E = _blend(scale, start.W, 0.0, start.W), _blend(scale, E, 0.0, E)
+    F, u, v = rows_times(E, problem.R), np.zeros(n), start.v.copy()
+    update_rows(F, n, u, v, rate, plan, columns)
     history, converged, k = np.empty((max_iter, 6)), False, 0
     for k in range(max_iter):
-        error = update_columns(F, n, u, v, rate, now.plan, now.columns)
-        M = plan_laplacian(F, n, u, v, rate, now.plan, now.columns)
+        error = update_columns(F, n, u, v, rate, plan, columns)
+        M = plan_laplacian(F, n, u, v, rate, plan, columns)
         way = _way(problem, F, M)
         _record(history[k], problem, way, 1 - u.mean() - v.mean(), error, t)
         converged = max(history[k, 3], error) <= tol and tol > 0
         if converged or k == max_iter - 1 or not math.isfinite(history[k, 0]):
             break
         t = _trial(problem, way.value, t)
-        moved = _s_step(problem, E, u, v, way, t, spare)
+        moved = _s_step(problem, E, u, v, way, t, plan, columns)
         u, t = moved.u, moved.t
         stretch = math.sqrt(1 + t * t * way.slope)
         W = _blend((1 - t * way.value) / stretch, W, t / stretch, way.G)
-        # a long step would double rounding errors again and again
-        W, E, scale = _to_unit(W, moved.E)
+        scale = _unit(W, moved.E)  # a long step would double rounding errors each time
+        W, E = _blend(scale, W, 0.0, W), _blend(scale, moved.E, 0.0, moved.E)
         F = _blend(scale, moved.F, 0.0, moved.F)
-        now, spare = spare, now
         if problem.tau == 0:
             t *= 1.2
+    if hold:
+        _scale(plan, columns)
     rows, objective = history[: k + 1], history[k, 0]
-    return Descent(W, v, t, F, u, now.plan, rows, objective, converged)
+    return Descent(W, v, t, F, u, plan, rows, objective, converged)
 
-# %% ../nbs/07_bcd.ipynb #c068
-@kernel
-def _plain_descent(problem, start, max_iter, tol, hold):
-    "The fields of what `descend` returns"
-    d = descend(problem, start, max_iter, tol, hold)
-    return d.W, d.v, d.step, d.F, d.u, d.plan, d.history, d.objective, d.converged
-
-
+# %% ../nbs/07_bcd.ipynb #c071
 def descent(problem, start, max_iter, tol, hold) -> Descent:
-    "`descend`, safe to interrupt"
-    return Descent(*_plain_descent(problem, start, max_iter, tol, hold))
+    "`descend` for Python"
+    with np.errstate(all="ignore"):
+        return descend(problem, start, max_iter, tol, hold)
 
-# %% ../nbs/07_bcd.ipynb #c081
+# %% ../nbs/07_bcd.ipynb #c084
 def sparse_laplacian(F, n, plan):
     "Λ(π)F from the few atoms of an exact plan"
     M = np.zeros_like(F)
@@ -453,32 +551,34 @@ def sparse_laplacian(F, n, plan):
     np.add.at(M, n + plan.cols, -pull)
     return M
 
-# %% ../nbs/07_bcd.ipynb #c084
+# %% ../nbs/07_bcd.ipynb #c087
 _LONGEST, _SHORTEST = 1e6, 1e-9  # of t⟨S, g⟩; beyond the first, S is g
 
 
 class _Point(NamedTuple):
     "A projector on the sphere and what it does to the pooled points"
 
+    W: np.ndarray  # S = ΦᵀW
     S: np.ndarray
     F: np.ndarray
 
 
-def _point(phi, R, S):
-    S = S / np.linalg.norm(S)
-    return _Point(S, phi @ S @ R.T)
+def _point(phi, R, W, S):
+    size = np.linalg.norm(S)
+    return _Point(W / size, S / size, phi @ (S / size) @ R.T)
 
 
-def _rise(phi, R, n, point, g, value, t):
+def _rise(phi, R, n, point, G, g, value, t):
     "The first of the steps t, t/2, ... after which W is above `value`, and its point"
     while t * value > _SHORTEST:
-        new = _point(phi, R, (1 - t * value) * point.S + t * g)
+        W = (1 - t * value) * point.W + t * G
+        new = _point(phi, R, W, (1 - t * value) * point.S + t * g)
         if wasserstein(new.F[:n], new.F[n:]) > value:
             return t, new
         t /= 2
     return 0.0, point
 
-# %% ../nbs/07_bcd.ipynb #c085
+# %% ../nbs/07_bcd.ipynb #c088
 class Ascent(NamedTuple):
     "What `exact_ascent` returns"
 
@@ -494,22 +594,83 @@ def exact_ascent(phi, R, n, W, max_iter, tol):
 
     From S = ΦᵀW; stops when the relative gain of an iteration is at most `tol`.
     """
-    point, history = _point(phi, R, phi.T @ W), []
+    point, history = _point(phi, R, W, phi.T @ W), []
     t, converged = 0.0, False
     plan = exact_transport(point.F[:n], point.F[n:])
     for k in range(max_iter):
-        g = phi.T @ sparse_laplacian(point.F, n, plan) @ R
+        G = sparse_laplacian(point.F, n, plan) @ R
+        g = phi.T @ G
         value, size = (point.S * g).sum(), (g**2).sum()
         angle = math.sqrt(max(size - value**2, 0.0) / max(size, TINY))
         history.append((np.nan, value, np.nan, angle, 0.0, t))
         if converged or not value > 0 or k == max_iter - 1:
             break
         t = min(1.5 * t if t else 1 / value, _LONGEST / value)
-        t, point = _rise(phi, R, n, point, g, value, t)
+        t, point = _rise(phi, R, n, point, G, g, value, t)
         if t == 0.0:
             converged = True
             break
         plan = exact_transport(point.F[:n], point.F[n:])
         converged = tol > 0 and plan.value - value <= tol * value
-    W, history = coefficients(phi, point.S), np.array(history)
-    return Ascent(W, point.F, plan, history, converged)
+    return Ascent(point.W, point.F, plan, np.array(history), converged)
+
+# %% ../nbs/07_bcd.ipynb #c091
+@kernel
+def _next(order, is_x, k, wanted):
+    "The first position from k on whose point has this label"
+    while k < order.size and is_x[order[k]] != wanted:
+        k += 1
+    return k
+
+
+@kernel
+def line_pull(f, order, is_x, n, out):
+    "W on the line, from the sorted `order` of the points; Λ(π)f goes to `out`"
+    m = f.size - n
+    i, j = _next(order, is_x, 0, True), _next(order, is_x, 0, False)
+    left_x, left_y, total = m, n, 0.0
+    out[:] = 0.0
+    for _ in range(f.size):
+        if i == f.size or j == f.size:
+            break
+        x, y = order[i], order[j]
+        units = min(left_x, left_y)
+        pull = units * (f[x] - f[y])
+        total += pull * (f[x] - f[y])
+        out[x] += pull
+        out[y] -= pull
+        left_x -= units
+        left_y -= units
+        if left_x == 0:
+            left_x, i = m, _next(order, is_x, i + 1, True)
+        if left_y == 0:
+            left_y, j = n, _next(order, is_x, j + 1, False)
+    scale = 1.0 / (float(n) * float(m))
+    for k in range(f.size):
+        out[k] *= scale
+    return total * scale
+
+
+@kernel
+def _line_pulls(F, orders, is_x, n, out, values):
+    for b in range(len(F)):
+        values[b] = line_pull(F[b], orders[b], is_x[b], n, out[b])
+
+# %% ../nbs/07_bcd.ipynb #c092
+def sorted_ascent(phi, is_x, steps: int) -> np.ndarray:
+    """W after each step, from the witness, for each labelling: (B, steps).
+
+    `phi` are pooled features, the leading ones first; a row of `is_x` marks the points
+    of X.
+    """
+    n = int(is_x[0].sum())
+    weights = np.where(is_x, 1 / n, -1 / (len(phi) - n))
+    S, lead = weights @ phi, np.linalg.norm(phi, axis=0)
+    S[np.abs(S).max(1) <= 1e-14 * lead.max()] = np.eye(1, phi.shape[1])[0]  # no witness
+    W, pull = np.empty((steps, len(S))), np.empty(is_x.shape)
+    for step in range(steps):
+        S /= np.maximum(np.linalg.norm(S, axis=1, keepdims=True), TINY)
+        F = S @ phi.T
+        _line_pulls(F, np.argsort(F, axis=1), is_x, n, pull, W[step])
+        S = pull @ phi
+    return W.T

@@ -18,7 +18,9 @@ from html import escape
 from pathlib import Path
 
 import numpy as np
-from numba import config, njit
+from llvmlite import ir
+from numba import config, njit, types
+from numba.extending import intrinsic, register_jitable
 
 # %% ../nbs/00_core.ipynb #c005
 def check_number(
@@ -187,32 +189,60 @@ def kernel(f=None, **options):
     return compiled
 
 # %% ../nbs/00_core.ipynb #c027
+def driver(f):
+    "`f` as it is for Python; for kernels that call it, compiled into them"
+    return register_jitable(error_model="numpy")(f)
+
+# %% ../nbs/00_core.ipynb #c030
 _LOG2E = 1.4426950408889634
 _LN2_HI = 0.6931471803691238
 _LN2_LO = 1.9082149292705877e-10
 _ROUND = 6755399441055744.0  # 1.5 * 2**52
 _TAYLOR = tuple(1 / math.factorial(k) for k in range(13))
 
-# %% ../nbs/00_core.ipynb #c028
-@kernel(fastmath={"contract", "nsz"})  # x + _ROUND - _ROUND must stay as written
-def exp_into(x, out):
-    "`out[j] = exp(x[j])`; below -708 it is below 4e-308, above 709 held at exp(709)"
-    bits = out.view(np.int64)
-    for j in range(x.size):
-        out[j] = min(max(x[j], -708.0), 709.0) * _LOG2E + _ROUND
-    for j in range(x.size):
-        k, power = out[j] - _ROUND, (bits[j] + 1023) << 52
-        r = min(max(x[j], -708.0), 709.0) - k * _LN2_HI - k * _LN2_LO
-        p = _TAYLOR[12]
-        p = _TAYLOR[9] + r * (_TAYLOR[10] + r * (_TAYLOR[11] + r * p))
-        p = _TAYLOR[5] + r * (_TAYLOR[6] + r * (_TAYLOR[7] + r * (_TAYLOR[8] + r * p)))
-        p = 1.0 + r * (
-            1.0 + r * (_TAYLOR[2] + r * (_TAYLOR[3] + r * (_TAYLOR[4] + r * p)))
-        )
-        bits[j] = power
-        out[j] *= p
 
-# %% ../nbs/00_core.ipynb #c033
+@intrinsic
+def _bits_of(typing_context, x):
+    "The bits of a float as an integer"
+
+    def code(context, builder, signature, args):
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.int64(types.float64), code
+
+
+@intrinsic
+def _float_of(typing_context, bits):
+    "The float that has these bits"
+
+    def code(context, builder, signature, args):
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.int64), code
+
+# %% ../nbs/00_core.ipynb #c031
+@kernel(fastmath={"contract", "nsz"})  # x + _ROUND - _ROUND must stay as written
+def fast_exp(x):
+    "exp(x); below -708 it is below 4e-308, above 709 held at exp(709)"
+    x = min(max(x, -708.0), 709.0)
+    shifted = x * _LOG2E + _ROUND
+    k = shifted - _ROUND
+    r = x - k * _LN2_HI - k * _LN2_LO
+    p = _TAYLOR[12]
+    p = _TAYLOR[9] + r * (_TAYLOR[10] + r * (_TAYLOR[11] + r * p))
+    p = _TAYLOR[5] + r * (_TAYLOR[6] + r * (_TAYLOR[7] + r * (_TAYLOR[8] + r * p)))
+    p = _TAYLOR[2] + r * (_TAYLOR[3] + r * (_TAYLOR[4] + r * p))
+    p = 1.0 + r * (1.0 + r * p)
+    return _float_of((_bits_of(shifted) + 1023) << 52) * p
+
+
+@kernel(fastmath={"contract", "nsz"})
+def exp_into(x, out):
+    "`out[j] = fast_exp(x[j])`"
+    for j in range(x.size):
+        out[j] = fast_exp(x[j])
+
+# %% ../nbs/00_core.ipynb #c036
 def write_whole(path, content):
     "Text or bytes to a file, whole or not at all"
     place = Path(os.path.realpath(path))
@@ -227,7 +257,7 @@ def write_whole(path, content):
     finally:
         part.unlink(missing_ok=True)
 
-# %% ../nbs/00_core.ipynb #c036
+# %% ../nbs/00_core.ipynb #c039
 def _show(v):
     "One short cell of text for any value"
     if isinstance(v, (bool, np.bool_)):
@@ -247,7 +277,7 @@ def _show(v):
         return f"{type(v).__name__} {' x '.join(map(str, v.shape))}"
     return str(v).splitlines()[0] if str(v) else repr(v)
 
-# %% ../nbs/00_core.ipynb #c037
+# %% ../nbs/00_core.ipynb #c040
 @dataclass(frozen=True, repr=False)
 class Result:
     """Base of every result: frozen, picklable, and printed as a short table.

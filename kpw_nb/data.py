@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['make_gaussian_shift', 'make_mixture', 'load_mnist', 'mnist_abundance', 'mnist_digits', 'load_msrc12', 'make_blobs',
-           'make_hdgm', 'make_four_gaussians', 'make_perturbed_uniform', 'make_waves']
+           'make_hdgm', 'make_four_gaussians', 'make_perturbed_uniform', 'make_waves', 'make_high_dimensional']
 
 # %% ../nbs/16_data.ipynb #c003
 import gzip
@@ -507,6 +507,7 @@ def make_blobs(
     n: int,
     *,
     variance: float = 0.03,
+    tilt: float = 1.0,
     m: int | None = None,
     null: bool = False,
     rng=None,
@@ -519,6 +520,8 @@ def make_blobs(
         Sizes of X and Y; `m` is `n` unless given.
     variance : float, default 0.03
         Of each coordinate within a blob; the grid has spacing 1.
+    tilt : float, default 1.0
+        What the correlations of Y are multiplied by, from 0 (no difference) to 1.
     null : bool, default False
         Give Y the law of X?
     rng : int, Generator, SeedSequence or None, optional
@@ -536,8 +539,9 @@ def make_blobs(
     (900, 2)
     """
     variance = check_number(variance, "variance", 0, open_low=True)
+    tilt = check_number(tilt, "tilt", 0, 1)
     law = partial(_blobs, variance=variance, correlations=np.zeros(9))
-    other = partial(_blobs, variance=variance, correlations=_blob_tilts())
+    other = partial(_blobs, variance=variance, correlations=tilt * _blob_tilts())
     return _draw(law, other, n, m, null, rng)
 
 # %% ../nbs/16_data.ipynb #c075
@@ -779,3 +783,107 @@ def make_waves(
     frequency = check_number(frequency, "frequency", 1, integer=True)
     other = partial(_wavy, amplitude=amplitude, frequency=frequency)
     return _draw(partial(_uniform, D=2), other, n, m, null, rng)
+
+# %% ../nbs/16_data.ipynb #c105
+def _two_bumps(rng, size, D, strength):
+    Z = _standard_normal(rng, size, D)
+    Z[:, 0] += strength * rng.choice([-1.0, 1.0], size)
+    return Z
+
+
+def _common_block(rng, size, D, strength):
+    Z = _standard_normal(rng, size, D)
+    if strength > 0:
+        Z[:, :5] = np.sqrt(strength) * Z[:, :1]
+    return Z
+
+
+def _thin_cube(rng, size, D, strength):
+    Z = _uniform(rng, size, D)
+    Z[:, :30] = strength + (1 - 2 * strength) * Z[:, :30]
+    return Z
+
+
+def _noisy_sphere(rng, size, D, strength):
+    Z = _standard_normal(rng, size, D)
+    Z *= (1 + strength) / np.linalg.norm(Z, axis=1, keepdims=True)
+    return Z + 0.02 * _standard_normal(rng, size, D)
+
+# %% ../nbs/16_data.ipynb #c107
+def _equicorrelated(rng, size, D, strength):
+    r = 0.5 + strength
+    common, own = rng.standard_normal((size, 1)), _standard_normal(rng, size, D)
+    return np.sqrt(r) * common + np.sqrt(1 - r) * own
+
+
+def _decaying(rng, size, D, strength):
+    Z = _standard_normal(rng, size, D)
+    for i in range(D - 1):
+        _correlate(Z[:, i:], 0.5 + strength)
+    return Z
+
+
+def _sparse_mean(rng, size, D, strength):
+    Z = _standard_normal(rng, size, D)
+    Z[:, :2] += strength
+    return Z
+
+
+# the law, its usual strength, and the largest one
+_HIGH = {
+    "two_bumps": (_two_bumps, 4.0, np.inf),
+    "block": (_common_block, 3.0, np.inf),
+    "thin_cube": (_thin_cube, 0.1, 0.5),
+    "spheres": (_noisy_sphere, 0.015, np.inf),
+    "equicorrelation": (_equicorrelated, 0.025, 0.5),
+    "correlation": (_decaying, 0.1, 0.5),
+    "sparse_mean": (_sparse_mean, 1.0, np.inf),
+}
+
+# %% ../nbs/16_data.ipynb #c108
+def make_high_dimensional(
+    n: int,
+    D: int,
+    *,
+    kind: str = "two_bumps",
+    strength: float | None = None,
+    m: int | None = None,
+    null: bool = False,
+    rng=None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Seven problems on which tests for high dimension are compared.
+
+    Parameters
+    ----------
+    n, m : int
+        Sizes of X and Y; `m` is `n` unless given.
+    D : int
+        Dimension, at least 2.
+    kind : str, default "two_bumps"
+        Or "block", "thin_cube", "spheres", "equicorrelation", "correlation" or
+        "sparse_mean"; the notebook has their formulas.
+    strength : float, optional
+        Of the difference, 0 for none: 4, 3, 0.1, 0.015, 0.025, 0.1 and 1 unless given.
+    null : bool, default False
+        Give Y the law of X?
+    rng : int, Generator, SeedSequence or None, optional
+        Where the numbers come from.
+
+    Returns
+    -------
+    X, Y : ndarray of shape (n, D) and (m, D)
+
+    Examples
+    --------
+    >>> from kpw_nb.data import make_high_dimensional
+    >>> X, Y = make_high_dimensional(1000, 500, kind="sparse_mean", rng=0)
+    >>> Y.mean(0)[:2].round(1)
+    array([1., 1.])
+    """
+    D = check_number(D, "D", 2, integer=True)
+    law, usual, largest = _HIGH[check_choice(kind, "kind", tuple(_HIGH))]
+    strength = usual if strength is None else strength
+    strength = check_number(strength, "strength", 0, largest)
+    law = partial(law, D=D)
+    first, second = partial(law, strength=0.0), partial(law, strength=strength)
+    return _draw(first, second, n, m, null, rng)

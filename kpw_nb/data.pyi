@@ -14,6 +14,7 @@ __all__ = [
     'make_four_gaussians',
     'make_perturbed_uniform',
     'make_waves',
+    'make_high_dimensional',
 ]
 
 def make_gaussian_shift(
@@ -69,6 +70,7 @@ def make_blobs(
     n: int,
     *,
     variance: float = 0.03,
+    tilt: float = 1.0,
     m: int | None = None,
     null: bool = False,
     rng: Any = None,
@@ -111,6 +113,17 @@ def make_waves(
     *,
     amplitude: float = 0.6,
     frequency: int = 2,
+    m: int | None = None,
+    null: bool = False,
+    rng: Any = None,
+) -> tuple[numpy.ndarray, numpy.ndarray]: ...
+
+def make_high_dimensional(
+    n: int,
+    D: int,
+    *,
+    kind: str = 'two_bumps',
+    strength: float | None = None,
     m: int | None = None,
     null: bool = False,
     rng: Any = None,

@@ -17,7 +17,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .core import Result, as_rng, check_choice, check_number, spawn_seeds
+from .core import TINY, Result, as_rng, check_choice, check_number, spawn_seeds
 from .sample import check_samples, spread
 from .engine import check_progress, one_thread, progress_bar
 from kpw_nb.kernels import (
@@ -26,18 +26,16 @@ from kpw_nb.kernels import (
     output_matrix,
     resolve_kernel,
 )
-from .representer import make_features
+from .representer import make_factor
 from .transport import wasserstein
 from kpw_nb.bcd import (
     HISTORY,
     NO_GRAM,
     Problem,
     Start,
-    coefficients,
     descent,
     exact_ascent,
     theory_step,
-    witness_start,
 )
 
 # %% ../nbs/08_distance.ipynb #c008
@@ -85,12 +83,27 @@ def cost_unit(scale):
     return 2.0 ** round(math.log2(scale) / 2)
 
 # %% ../nbs/08_distance.ipynb #c014
-def start_point(phi, directions, q, n, seed=None):
-    "S of shape (r, q), norm 1: the witness, or from a seed a uniform point"
-    if seed is None:
-        return witness_start(phi, np.ascontiguousarray(directions), n, q)
-    S = np.random.default_rng(seed).standard_normal((phi.shape[1], q))
-    return S / np.linalg.norm(S)
+def start_weights(phi, directions, q, n):
+    "W of shape (N, q): ΦᵀW is the start of `witness_start` but for its length"
+    W, N = np.zeros((len(phi), q)), len(phi)
+    W[:n, 0], W[n:, 0] = 1 / n, -1 / (N - n)
+    size = np.linalg.norm(W[:, 0] @ phi)
+    along = phi @ directions
+    along -= along.mean(0)
+    squares = (along**2).sum(0)
+    lead = along * (squares > 1e-20 * squares.max()) / np.maximum(squares, TINY)
+    W[:, 0] = W[:, 0] / size if size > 1e-12 * np.linalg.norm(phi) else lead[:, 0]
+    others = min(q - 1, lead.shape[1])
+    W[:, 1 : 1 + others] = 0.1 * lead[:, :others]
+    return W
+
+
+def random_weights(factor, q, seed):
+    "W of shape (N, q) of a random function"
+    W = np.zeros((len(factor.phi), q))
+    S = np.random.default_rng(seed).standard_normal((factor.phi.shape[1], q))
+    W[factor.support] = factor.expand(S)
+    return W
 
 # %% ../nbs/08_distance.ipynb #c017
 _MOST_PAIRS = 2**24  # entries of a plan that is held
@@ -106,12 +119,12 @@ class _Run(NamedTuple):
     converged: bool
 
 # %% ../nbs/08_distance.ipynb #c018
-def _ascend(problem, S, max_iter, tol, tick):
-    "Algorithm 2 from S in pieces of 100 iterations"
+def _ascend(problem, W, max_iter, tol, tick):
+    "Algorithm 2 from ΦᵀW in pieces of 100 iterations"
     phi, n = problem.phi, problem.n
     m = len(phi) - n
     hold = n * m <= _MOST_PAIRS
-    start, rows = Start(coefficients(phi, S), np.zeros(m), 0.0), []
+    start, rows = Start(W, np.zeros(m), 0.0), []
     while True:
         piece = min(100, max_iter - len(rows))
         run = descent(problem, start, piece, tol, hold)
@@ -125,23 +138,30 @@ def _ascend(problem, S, max_iter, tol, tick):
     return _Run(phi.T @ run.W, plan, potentials, history, bool(run.converged))
 
 
-def _ascend_exactly(problem, S, max_iter, tol, tick):
-    "Exact transport, alternating, from S"
+def _ascend_exactly(problem, W, max_iter, tol, tick):
+    "Exact transport, alternating, from ΦᵀW"
     phi = problem.phi
-    run = exact_ascent(phi, problem.R, problem.n, coefficients(phi, S), max_iter, tol)
+    run = exact_ascent(phi, problem.R, problem.n, W, max_iter, tol)
     tick(len(run.history))
     plan = run.transport.plan
     return _Run(phi.T @ run.W, plan, None, run.history, bool(run.converged))
 
 # %% ../nbs/08_distance.ipynb #c020
-def _search(problem, directions, est, tick):
-    "All starts of an estimator, best first"
+def _starts(est, factor, order, posed):
+    "The coefficients of all starts of an estimator"
+    problem = posed.problem
+    q = problem.R.shape[1]
+    yield start_weights(problem.phi, posed.directions, q, problem.n)
+    for seed in spawn_seeds(est.rng, est.n_starts)[1:]:
+        yield random_weights(factor, q, seed)[order]
+
+
+def _search(problem, starts, est, tick):
+    "What the best of the starts has led to, and the costs that all have reached"
     exact = est.solver == "exact"
-    ascend, runs = _ascend_exactly if exact else _ascend, []
-    for seed in [None] + spawn_seeds(est.rng, est.n_starts)[1:]:
-        q = problem.R.shape[1]
-        S = start_point(problem.phi, directions, q, problem.n, seed)
-        runs.append(ascend(problem, S, est.max_iter, float(est.tol), tick))
+    ascend = _ascend_exactly if exact else _ascend
+    options = est.max_iter, float(est.tol), tick
+    runs = [ascend(problem, W, *options) for W in starts]
     last = np.array([run.history[-1] for run in runs])
     score = last[:, 1] if exact else -last[:, 0]
     if not np.isfinite(score).any():
@@ -400,8 +420,19 @@ def _eta(est, scale):
     return eta
 
 
-def _pose(est, phi, R, n):
+def _gram(factor, phi, order):
+    "ΦΦᵀ in this order, if products with it are cheaper than through the factor"
+    if 2 * phi.shape[1] <= len(phi):
+        return NO_GRAM
+    if factor.gram is None:
+        return phi @ phi.T
+    sorted_already = (order[1:] > order[:-1]).all()
+    return factor.gram if sorted_already else factor.gram[np.ix_(order, order)]
+
+
+def _pose(est, factor, R, order, n):
     "The problem of an estimator"
+    phi = np.ascontiguousarray(factor.phi[order])
     scale, directions = cost_scale(phi, R)
     unit = cost_unit(scale) if scale != 0 else 1.0
     size = np.linalg.norm(R, 2) ** 2 * (phi**2).sum() / len(phi)
@@ -415,7 +446,7 @@ def _pose(est, phi, R, n):
     tau = 0.0
     if est.step == "theory":
         tau, _ = theory_step(phi, R, n, solver_eta)
-    H = phi @ phi.T if 2 * phi.shape[1] > len(phi) else NO_GRAM
+    H = _gram(factor, phi, order)
     return _Posed(Problem(phi, H, R, n, solver_eta, tau), directions, unit, eta)
 
 # %% ../nbs/08_distance.ipynb #c037
@@ -423,16 +454,18 @@ def _fit(est, Z, classes):
     "Learn the projector; the points of the first class come first in the plan"
     with one_thread():
         est.kernel_ = resolve_kernel(est.kernel, est.bandwidth, Z)
-        features = make_features(est.kernel_, Z, est.ridge, est.rank, est.norm)
+        factor = make_factor(est.kernel_, Z, est.ridge, est.rank, est.norm)
         R = factor_of(est)
-        phi = np.ascontiguousarray(features.phi[classes.order])
-        posed = _pose(est, phi, R, classes.n)
+        posed = _pose(est, factor, R, classes.order, classes.n)
+        starts = _starts(est, factor, classes.order, posed)
         with progress_bar(est.progress, est.n_starts * est.max_iter, "kpw") as tick:
-            run, costs = _search(posed.problem, posed.directions, est, tick)
+            run, costs = _search(posed.problem, starts, est, tick)
         S = run.S / np.linalg.norm(run.S)
-        est.classes_, est.points_, est.support_ = classes.values, Z, features.support
-        est.dual_coef_ = features.dual @ S @ R.T
-        est.projections_ = features.phi @ S @ R.T
+        place = np.argsort(factor.support)
+        est.classes_, est.points_ = classes.values, Z
+        est.support_ = factor.support[place]
+        est.dual_coef_ = (factor.expand(S) @ R.T)[place]
+        est.projections_ = factor.phi @ S @ R.T
     est._order, est._n = classes.order, classes.n
     _keep(est, run, posed, costs)
     if est.solver == "bcd":
@@ -617,7 +650,7 @@ def _check_gram_rows(kernel, Z):
             f"n+m = {len(Z)} columns, got {Z.shape[1]}."
         )
 
-# %% ../nbs/08_distance.ipynb #c072
+# %% ../nbs/08_distance.ipynb #c074
 class _KernelProjector(_Projector):
     "A projector f = Σ_l k(·, z_l) b_l to the line, of norm one; b from `_weights`"
 
@@ -647,7 +680,7 @@ def _normed(K, b):
         return np.zeros(len(b))
     return b / math.sqrt(square)
 
-# %% ../nbs/08_distance.ipynb #c073
+# %% ../nbs/08_distance.ipynb #c075
 class MeanProjector(_KernelProjector):
     """The pooled kernel mean, a function to the line that is blind to the labels.
 
@@ -670,7 +703,7 @@ class MeanProjector(_KernelProjector):
     def _weights(self, is_x):
         return np.full(len(is_x), 1 / len(is_x))
 
-# %% ../nbs/08_distance.ipynb #c074
+# %% ../nbs/08_distance.ipynb #c076
 class WitnessProjector(_KernelProjector):
     """The witness of MMD, the KPW projector for η → ∞.
 

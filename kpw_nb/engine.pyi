@@ -1,6 +1,7 @@
 # Made from the package by tools/stubs.py: do not edit.
 from typing import Any
 import collections.abc
+import numpy
 
 __all__ = [
     'Engine',
@@ -11,6 +12,8 @@ def check_progress(progress: Any) -> Any: ...
 def progress_bar(progress: Any, total: int, desc: str = '') -> Any: ...
 
 def one_thread() -> Any: ...
+
+def in_chunks(function: Any, rows: Any) -> numpy.ndarray: ...
 
 def as_mapper(
     workers: Any,

@@ -7,6 +7,7 @@ __all__ = []
 
 # %% ../nbs/05_line.ipynb #c003
 import math
+from functools import lru_cache
 from typing import NamedTuple
 import numpy as np
 
@@ -62,52 +63,66 @@ class Atoms(NamedTuple):
     mass: np.ndarray
 
 # %% ../nbs/05_line.ipynb #c015
-@kernel
-def close_ends(ends_a, ends_b):
-    "Let both sides end at the same place; returns it"
-    total = max(ends_a[-1], ends_b[-1]) + 0.0 * ends_b[-1]  # NaN if either is
-    ends_a[-1] = ends_b[-1] = total
-    return total
-
-
-@kernel
-def next_cut(ends_a, ends_b, i, j):
-    "The first end of points i and j, and the points that go on after it"
-    end_a, end_b = ends_a[i], ends_b[j]
-    end = min(end_a, end_b)
-    return end, i + (not end_a > end), j + (not end_b > end)
-
-# %% ../nbs/05_line.ipynb #c016
-@kernel
-def quantile_plan(a, b):
+def quantile_plan(a, b) -> Atoms:
     "The atoms that match equal quantiles of two sorted samples with masses `a`, `b`"
-    n, m = a.size, b.size
-    ends_a, ends_b = np.cumsum(a), np.cumsum(b)
-    rows, cols = np.zeros(n + m, np.int64), np.zeros(n + m, np.int64)
-    mass = np.empty(n + m)
-    if not math.isfinite(close_ends(ends_a, ends_b)):
-        mass[0] = np.nan
-        return Atoms(rows[:1], cols[:1], mass[:1])
-    i = j = k = 0
-    start = 0.0
-    for _ in range(n + m):
-        if i == n or j == m:
-            break
-        rows[k], cols[k] = i, j
-        end, i, j = next_cut(ends_a, ends_b, i, j)
-        mass[k] = end - start
-        k += end > start  # an atom without mass is written over
-        start = end
-    return Atoms(rows[:k], cols[:k], mass[:k])
+    with np.errstate(over="ignore", invalid="ignore"):
+        ends_a, ends_b = np.cumsum(a), np.cumsum(b)
+        total = np.maximum(ends_a[-1], ends_b[-1])
+    if not np.isfinite(total):
+        return Atoms(np.zeros(1, int), np.zeros(1, int), np.full(1, np.nan))
+    ends_a[-1] = ends_b[-1] = total
+    ends = np.unique(np.concatenate([[0.0], ends_a, ends_b]))
+    start, ends = ends[:-1], ends[1:]
+    rows, cols = np.searchsorted(ends_a, ends), np.searchsorted(ends_b, ends)
+    # only a negative mass could lead beyond the last point
+    rows, cols = np.minimum(rows, len(a) - 1), np.minimum(cols, len(b) - 1)
+    return Atoms(rows, cols, ends - start)
 
-# %% ../nbs/05_line.ipynb #c022
-@kernel
-def unit_plan(n, m):
+# %% ../nbs/05_line.ipynb #c021
+@lru_cache(maxsize=8)
+def unit_plan(n, m) -> Atoms:
     "The plan of `n` sorted points against `m`, all of equal weight, in whole units"
     g = math.gcd(n, m)
-    return quantile_plan(np.full(n, float(m // g)), np.full(m, float(n // g)))
+    atoms = quantile_plan(np.full(n, float(m // g)), np.full(m, float(n // g)))
+    for part in atoms:
+        part.flags.writeable = False  # it is handed out again
+    return atoms
 
-# %% ../nbs/05_line.ipynb #c025
+# %% ../nbs/05_line.ipynb #c024
+def plan_cost(x, y, atoms, p):
+    "What the atoms of a plan between the points `x` and `y` cost"
+    with np.errstate(over="ignore", invalid="ignore"):
+        gaps = np.abs(x[atoms.rows] - y[atoms.cols])
+        return float((atoms.mass * (gaps * gaps if p == 2 else gaps**p)).sum())
+
+# %% ../nbs/05_line.ipynb #c027
+def _in_order(x, a, name, kind=None):
+    "Positions of the points that have mass, in sorted order, and their masses"
+    a, order = as_weights(a, len(x), name), np.argsort(x, kind=kind)
+    order = order[a[order] > 0]
+    return order, a[order]
+
+
+def sorted_cost(x, y, a, b, p):
+    "W of two vectors of points; `a` and `b` are None for uniform weights"
+    if a is None and b is None:
+        atoms = unit_plan(len(x), len(y))
+        units = float(atoms.mass.sum())
+        return plan_cost(np.sort(x), np.sort(y), atoms, p) / units
+    i, a = _in_order(x, a, "a")
+    j, b = _in_order(y, b, "b")
+    return plan_cost(x[i], y[j], quantile_plan(a, b), p)
+
+# %% ../nbs/05_line.ipynb #c029
+def line_plan(x, y, a=None, b=None):
+    "The atoms of an optimal plan between two vectors of points; the masses sum to one"
+    i, mass_x = _in_order(x, a, "a", "stable")
+    j, mass_y = _in_order(y, b, "b", "stable")
+    even = a is None and b is None
+    atoms = unit_plan(len(x), len(y)) if even else quantile_plan(mass_x, mass_y)
+    return Atoms(i[atoms.rows], j[atoms.cols], atoms.mass / atoms.mass.sum())
+
+# %% ../nbs/05_line.ipynb #c033
 @kernel
 def power(gap, p):
     "|gap|^p, without a call of `pow` for the two powers that are used most"
@@ -119,93 +134,39 @@ def power(gap, p):
     return gap**p
 
 
-@kernel
-def plan_cost(x, y, atoms, p):
-    "What the atoms of a plan between the points `x` and `y` cost"
-    total = 0.0
-    for k in range(atoms.mass.size):
-        total += atoms.mass[k] * power(x[atoms.rows[k]] - y[atoms.cols[k]], p)
-    return total
-
-# %% ../nbs/05_line.ipynb #c028
-def _in_order(x, a, name, kind=None):
-    "Positions of the points that have mass, in sorted order, and their masses"
-    a, order = as_weights(a, len(x), name), np.argsort(x, kind=kind)
-    order = order[a[order] > 0]
-    return order, a[order]
-
-
-@kernel
-def _even_cost(x, y, p):
-    "W of sorted points of equal weight"
-    atoms = unit_plan(x.size, y.size)
-    return plan_cost(x, y, atoms, p) / atoms.mass.sum()
-
-
-@kernel
-def _weighted_cost(x, y, a, b, p):
-    return plan_cost(x, y, quantile_plan(a, b), p)
-
-
-def sorted_cost(x, y, a, b, p):
-    "W of two vectors of points; `a` and `b` are None for uniform weights"
-    if a is None and b is None:
-        return _even_cost(np.sort(x), np.sort(y), float(p))
-    i, a = _in_order(x, a, "a")
-    j, b = _in_order(y, b, "b")
-    return _weighted_cost(x[i], y[j], a, b, float(p))
-
-# %% ../nbs/05_line.ipynb #c030
-@kernel
-def _plain_plan(a, b, even):
-    "A plan's atoms as a plain tuple: a named one is not safe to interrupt (see 07_bcd)"
-    atoms = unit_plan(a.size, b.size) if even else quantile_plan(a, b)
-    return atoms.rows, atoms.cols, atoms.mass
-
-
-def line_plan(x, y, a=None, b=None):
-    "The atoms of an optimal plan between two vectors of points; the masses sum to one"
-    i, mass_x = _in_order(x, a, "a", "stable")
-    j, mass_y = _in_order(y, b, "b", "stable")
-    rows, cols, mass = _plain_plan(mass_x, mass_y, a is None and b is None)
-    return Atoms(i[rows], j[cols], mass / mass.sum())
-
-# %% ../nbs/05_line.ipynb #c034
-@kernel
-def _marked_cost(z, is_x, atoms, units, x, y, p):
-    "W of the marked points of a sorted pool against the others; `x`, `y` are buffers"
-    i = j = 0
-    for k in range(z.size):
-        x[i] = z[k]
-        y[j] = z[k]
-        i += is_x[k]
-        j += not is_x[k]
-    return plan_cost(x, y, atoms, p) / units
-
-
-@kernel
 def walk(z, is_x, n, m, p):
     "W of the `n` marked points against the `m` others, `z` sorted"
     atoms = unit_plan(n, m)
-    x, y = np.empty(z.size), np.empty(z.size)
-    return _marked_cost(z, is_x, atoms, atoms.mass.sum(), x, y, p)
+    return plan_cost(z[is_x], z[~is_x], atoms, p) / float(atoms.mass.sum())
 
-# %% ../nbs/05_line.ipynb #c035
+# %% ../nbs/05_line.ipynb #c034
 @kernel
+def _walks(z, position, orders, n, rows, cols, mass, p, out):
+    "The costs of these atoms for each order"
+    is_x, x, y = np.empty(z.size, np.bool_), np.empty(z.size), np.empty(z.size)
+    for b in range(len(orders)):
+        is_x[:] = False
+        for k in range(n):
+            is_x[position[orders[b, k]]] = True
+        i = j = 0
+        for k in range(z.size):
+            x[i] = z[k]
+            y[j] = z[k]
+            i += is_x[k]
+            j += not is_x[k]
+        total = 0.0
+        for k in range(mass.size):
+            total += mass[k] * power(x[rows[k]] - y[cols[k]], p)
+        out[b] = total
+
+
 def walks(z, position, orders, n, p, out):
     "`walk` for each order; `position` says where a point stands in the sorted pool"
-    N = z.size
-    atoms = unit_plan(n, N - n)
-    units = atoms.mass.sum()
-    is_x = np.empty(N, np.bool_)
-    x, y = np.empty(N), np.empty(N)
-    for k in range(len(orders)):
-        is_x[:] = False
-        for i in range(n):
-            is_x[position[orders[k, i]]] = True
-        out[k] = _marked_cost(z, is_x, atoms, units, x, y, p)
+    atoms = unit_plan(n, len(z) - n)
+    _walks(z, position, orders, n, *atoms, float(p), out)
+    out /= atoms.mass.sum()
 
-# %% ../nbs/05_line.ipynb #c043
+# %% ../nbs/05_line.ipynb #c042
 @kernel
 def _piece(start, end, p):
     "The mean of |gap|^p when the gap goes linearly from `start` to `end`"
@@ -216,7 +177,7 @@ def _piece(start, end, p):
     rise = end * power(end, p) - start * power(start, p)
     return rise / ((p + 1) * (end - start))
 
-# %% ../nbs/05_line.ipynb #c046
+# %% ../nbs/05_line.ipynb #c045
 class _Side(NamedTuple):
     "Masses in cells, where they end when laid end to end, and the length of a unit"
 
@@ -238,6 +199,22 @@ def _lay_out(low, high, side):
 
 # %% ../nbs/05_line.ipynb #c047
 @kernel
+def close_ends(ends_a, ends_b):
+    "Let both sides end at the same place; returns it"
+    total = max(ends_a[-1], ends_b[-1]) + 0.0 * ends_b[-1]  # NaN if either is
+    ends_a[-1] = ends_b[-1] = total
+    return total
+
+
+@kernel
+def next_cut(ends_a, ends_b, i, j):
+    "The first end of points i and j, and the points that go on after it"
+    end_a, end_b = ends_a[i], ends_b[j]
+    end = min(end_a, end_b)
+    return end, i + (not end_a > end), j + (not end_b > end)
+
+# %% ../nbs/05_line.ipynb #c048
+@kernel
 def _spread_cost(low, high, a, b, p):
     "W between the masses of sides `a` and `b`, each spread evenly over its interval"
     _lay_out(low, high, a)
@@ -258,7 +235,7 @@ def _spread_cost(low, high, a, b, p):
         start = end
     return total / mass
 
-# %% ../nbs/05_line.ipynb #c049
+# %% ../nbs/05_line.ipynb #c050
 @kernel
 def spread_costs(low, high, place, counts, totals, unit_a, unit_b, p, out):
     "W of counts against the rest of `totals`, a row at a time; cell g is `place[g]`"

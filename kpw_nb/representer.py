@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Callable, NamedTuple
 import numpy as np
 from scipy.linalg import eigh, solve_triangular
+from scipy.linalg.lapack import dpstrf, dtrtri
 
 from .core import Result, check_choice, check_number
 from .sample import check_sample, spread
@@ -92,13 +93,18 @@ def _top_eigenpairs(K, rank):
     return finite(kappa[::-1]), Q[:, ::-1]
 
 # %% ../nbs/04_representer.ipynb #c034
-def _eigen_basis(kernel, Z, rank):
-    "A basis from the whole Gram matrix"
+def _whole_gram(kernel, Z):
+    "The Gram matrix of all points, checked"
     with np.errstate(over="ignore"):
         K = kernel(Z, Z)
     if isinstance(kernel, (Custom, Precomputed)):
         K = check_gram(K)
-    kappa, Q = _top_eigenpairs(finite(K), rank)
+    return finite(K)
+
+
+def _eigen_basis(kernel, Z, rank):
+    "A basis from the eigenvectors of the Gram matrix"
+    kappa, Q = _top_eigenpairs(_whole_gram(kernel, Z), rank)
     if not kappa[0] > 0:
         raise ValueError(_ZERO)
     keep = kappa > 10 * len(Z) * np.finfo(float).eps * kappa[0]
@@ -107,6 +113,48 @@ def _eigen_basis(kernel, Z, rank):
     return _Basis(Q * root, Q / root, np.arange(len(Z)), kappa)
 
 # %% ../nbs/04_representer.ipynb #c037
+def _top_eigenvalue(K):
+    "The largest eigenvalue, from a fixed start"
+    from scipy.sparse.linalg import eigsh
+
+    if len(K) < 100:
+        return float(eigh(K, eigvals_only=True)[-1])
+    return float(eigsh(K, k=1, v0=np.ones(len(K)), return_eigenvectors=False)[0])
+
+
+class Factor(NamedTuple):
+    "A factor Φ for one search, and what leads from S to the coefficients"
+
+    phi: np.ndarray  # (N, r)
+    support: np.ndarray  # positions of the points that carry the expansion
+    dual: np.ndarray  # Φ = K[:, support] dual; or a triangle whose inverse is dualᵀ
+    triangular: bool
+    gram: np.ndarray | None  # ΦΦᵀ, if it is at hand
+
+    def expand(self, S):
+        "Coefficients dual S at the support"
+        if self.triangular:
+            return solve_triangular(self.dual, S, trans="T", lower=True)
+        return self.dual @ S
+
+
+def _triangular_factor(K, order, ridge):
+    "Φ from a Cholesky factor of the whole Gram matrix; its row i is point `order[i]`"
+    size, shift = np.diag(K).max(), ridge * _top_eigenvalue(K) if ridge else 0.0
+    if not size > 0:
+        raise ValueError(_ZERO)
+    shifted = np.array(K)
+    shifted[np.diag_indices(len(K))] += shift
+    small = 10 * len(K) * np.finfo(float).eps * size
+    L, pivots, rank = dpstrf(shifted.T, small, lower=1, overwrite_a=1)[:3]
+    L, points = np.triu(L.T)[:rank].T, order[pivots - 1]
+    phi = np.empty((len(K), rank))
+    phi[points] = L
+    if shift > 0:
+        phi[points[:rank]] -= shift * dtrtri(L[:rank], lower=1)[0].T
+    return Factor(phi, points[:rank], L[:rank], True, None)
+
+# %% ../nbs/04_representer.ipynb #c040
 def pivoted_cholesky(column: Callable, diag, rank: int, tol: float = 0.0) -> tuple:
     """Greedy low-rank factor of a Gram matrix that looks at r of its columns only.
 
@@ -156,14 +204,19 @@ def pivoted_cholesky(column: Callable, diag, rank: int, tol: float = 0.0) -> tup
         pivots.append(i)
     return rows[: len(pivots)].T.copy(), np.array(pivots, dtype=int)
 
-# %% ../nbs/04_representer.ipynb #c040
+# %% ../nbs/04_representer.ipynb #c043
 _MOST_PIVOTS = 1000  # columns of a low-rank factor
 _MOST_POINTS = 4000  # points whose Gram matrix is held whole
 
 
+def _is_users(kernel):
+    "A kernel that the user wrote, which has to be checked"
+    return isinstance(kernel, (Custom, Precomputed))
+
+
 def _check_few(kernel, Z):
     "A kernel that the user wrote, tried on a few points: all pairs are too many"
-    if isinstance(kernel, (Custom, Precomputed)):
+    if _is_users(kernel):
         few = spread(len(Z), 300)
         check_gram(kernel.columns(Z[few], Z, few))
 
@@ -184,7 +237,56 @@ def _cholesky_basis(kernel, Z, tol=1e-3):
     dual = solve_triangular(L[pivots], V, trans="T", lower=True)
     return _Basis(phi, dual, pivots, (phi * phi).sum(0))
 
-# %% ../nbs/04_representer.ipynb #c043
+# %% ../nbs/04_representer.ipynb #c046
+LANDMARKS = 512  # at most; up to so many points nothing is approximated
+
+
+def landmarks(Z, most: int = LANDMARKS) -> np.ndarray:
+    "Positions of some of the points, the same points for every order of the rows"
+    return row_order(Z)[spread(len(Z), most)]
+
+# %% ../nbs/04_representer.ipynb #c047
+class LandmarkMap:
+    """Features whose inner products are a kernel, exactly so at landmarks.
+
+    Parameters
+    ----------
+    kernel : callable
+        (A, B) -> Gram matrix.
+    points : ndarray of shape (L, D)
+        The landmarks.
+    """
+
+    def __init__(self, kernel, points):
+        with np.errstate(over="ignore"):
+            K = finite(kernel(points, points))
+        floor = 1e-9 * np.diag(K).max()
+        factor, pivots, rank = dpstrf(K, tol=floor, lower=1)[:3]
+        if not floor > 0:
+            raise ValueError(_ZERO)
+        self.kernel, self.kept = kernel, pivots[:rank] - 1
+        self.points = points[self.kept]
+        self.factor = np.tril(factor[:rank, :rank])
+
+    def __call__(self, Z) -> np.ndarray:
+        "(N, r) features of the points Z"
+        columns = self.kernel(Z, self.points).T
+        return solve_triangular(self.factor, columns, lower=True, check_finite=False).T
+
+# %% ../nbs/04_representer.ipynb #c051
+def _landmark_basis(kernel, Z, rank):
+    "A basis of `rank` directions from the columns at landmarks"
+    chosen = landmarks(Z)
+    few = LandmarkMap(kernel, Z[chosen])
+    phi = few(Z)
+    q = min(rank, phi.shape[1])
+    _, V = eigh(phi.T @ phi, subset_by_index=[phi.shape[1] - q, phi.shape[1] - 1])
+    V = V[:, ::-1]
+    dual = solve_triangular(few.factor, V, trans="T", lower=True)
+    phi = phi @ V
+    return _Basis(phi, dual, chosen[few.kept], (phi * phi).sum(0))
+
+# %% ../nbs/04_representer.ipynb #c054
 def _variance_norm(phi, dual, ridge):
     "phi and dual in which pooled variance + lambda |f|^2 is the squared length"
     centred = phi - phi.mean(0)
@@ -202,7 +304,7 @@ def _variance_norm(phi, dual, ridge):
     _, V = eigh(phi.T @ phi, driver="evd")
     return phi @ V[:, ::-1], dual @ V[:, ::-1]
 
-# %% ../nbs/04_representer.ipynb #c047
+# %% ../nbs/04_representer.ipynb #c058
 def _sorted(kernel, Z):
     "An order of the points that forgets how they were shuffled, and the points in it"
     if not isinstance(kernel, Precomputed):
@@ -216,7 +318,7 @@ def _sorted(kernel, Z):
     order = row_order(np.sort(Z, axis=1))
     return order, Z[np.ix_(order, order)]
 
-# %% ../nbs/04_representer.ipynb #c049
+# %% ../nbs/04_representer.ipynb #c060
 def _check_options(ridge, rank, norm, points):
     "The options of `make_features`, checked; `rank` for this many points"
     ridge = check_number(ridge, "ridge", 0)
@@ -242,7 +344,7 @@ def _in_norm(basis, ridge, norm):
     damping = np.sqrt(basis.kappa / (basis.kappa + ridge * basis.kappa[0]))
     return basis.phi * damping, basis.dual * damping
 
-# %% ../nbs/04_representer.ipynb #c051
+# %% ../nbs/04_representer.ipynb #c062
 def make_features(
     kernel: Kernel,
     Z,
@@ -261,8 +363,9 @@ def make_features(
     ridge : float, default 0.0
         Weight of the added penalty, relative to the largest eigenvalue.
     rank : int, "auto" or None, optional
-        An int: so many eigenvectors at most; "auto": pivoted Cholesky to 99.9 % of the
-        trace; None: all directions, beyond 4,000 points as "auto".
+        An int: so many leading directions at most, beyond 512 points those of 512
+        landmarks; "auto": pivoted Cholesky to 99.9 % of the trace; None: all
+        directions, beyond 4,000 points as "auto".
     norm : {"rkhs", "variance"}, default "rkhs"
         What is held at 1: the paper's norm, or the pooled variance; plus ridge.
 
@@ -285,6 +388,8 @@ def make_features(
     order, ordered = _sorted(kernel, Z)
     if rank == "auto":
         basis = _cholesky_basis(kernel, ordered)
+    elif rank is not None and len(Z) > LANDMARKS and not _is_users(kernel):
+        basis = _landmark_basis(kernel, ordered, rank)
     else:
         basis = _eigen_basis(kernel, ordered, rank)
     phi, dual = _in_norm(basis, ridge, norm)
@@ -293,3 +398,24 @@ def make_features(
     restored[order] = phi * signs
     support = order[basis.support][place]
     return Features(restored, (dual * signs)[place], support, basis.kappa)
+
+# %% ../nbs/04_representer.ipynb #c065
+def _all_directions(rank, norm, points):
+    "Are all directions kept, in the paper's norm?"
+    return rank is None and norm == "rkhs" and points <= _MOST_POINTS
+
+
+def make_factor(kernel, Z, ridge=0.0, rank=None, norm="rkhs") -> Factor:
+    "As `make_features`, for one search: the columns of Φ need not be orthogonal"
+    Z = check_sample(Z, "Z")
+    ridge, _ = _check_options(ridge, rank, norm, len(Z))
+    if not _all_directions(rank, norm, len(Z)):
+        features = make_features(kernel, Z, ridge, rank, norm)
+        return Factor(features.phi, features.support, features.dual, False, None)
+    order, ordered = _sorted(kernel, Z)
+    K = _whole_gram(kernel, ordered)
+    factor = _triangular_factor(K, order, ridge)
+    if ridge > 0 or 2 * factor.phi.shape[1] <= len(Z):
+        return factor
+    back = np.argsort(order)
+    return factor._replace(gram=K[np.ix_(back, back)])

@@ -7,11 +7,22 @@ __all__ = ['Statistic', 'Together', 'wasserstein_statistic', 'MMD', 'refit_stati
 
 # %% ../nbs/10_statistics.ipynb #c003
 import math
+from collections.abc import Callable
 from functools import singledispatch
+from typing import NamedTuple
 
 import numpy as np
 
-from .bcd import Problem, Start, coefficients, descend, witness_start
+from .blind import Pool, norm_score, residual_score
+from .blind import share_score, shift_and_spread, spacing_score
+from kpw_nb.bcd import (
+    Problem,
+    Start,
+    coefficients,
+    descend,
+    sorted_ascent,
+    witness_start,
+)
 from .core import FAST, TINY, check_choice, check_number, kernel
 from kpw_nb.distance import (
     KPWProjector,
@@ -26,6 +37,7 @@ from kpw_nb.kernels import (
     output_matrix,
     resolve_kernel,
 )
+from .engine import in_chunks
 from .line import walks
 from .representer import make_features
 from .sample import check_sample
@@ -377,6 +389,92 @@ class MMD(Statistic):
         return mmd_values(self.K, check_orders(orders, len(self.K)), self.n)
 
 # %% ../nbs/10_statistics.ipynb #c033
+def label_marks(orders, n: int, N: int) -> np.ndarray:
+    "(B, N): is the point one of X?"
+    orders = check_orders(orders, N)
+    marks = np.zeros(orders.shape, bool)
+    np.put_along_axis(marks, orders[:, :n], True, axis=1)
+    return marks
+
+
+class Contrast(Statistic):
+    """A difference of means of features, under every labelling by one product.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n + m, r)
+        Of the pooled points, X first; blind to the labels.
+    n : int
+        Points of X.
+    apart : bool, default False
+        Is each feature, of variance one, a question by itself? Then the statistic is
+        the mean of their evidence, otherwise the squared length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpw_nb.statistics import Contrast
+    >>> Contrast(np.array([[3.0], [1.0], [0.0], [0.0]]), 2)(np.arange(4)[None]).tolist()
+    [4.0]
+    """
+
+    def __init__(self, features, n, apart=False):
+        self.features, self.n, self.apart = features, n, apart
+
+    def _values(self, marks):
+        n, m = self.n, len(self.features) - self.n
+        A = np.where(marks, 1 / n, -1 / m) @ self.features
+        if not self.apart:
+            return (A * A).sum(1)
+        evidence = A * A * (n * m / (n + m)) / 2
+        top = evidence.max(1)
+        return top + np.log(np.exp(evidence - top[:, None]).mean(1))
+
+    def values(self, orders):
+        marks = label_marks(orders, self.n, len(self.features))
+        return in_chunks(self._values, marks)
+
+# %% ../nbs/10_statistics.ipynb #c036
+@kernel
+def _edge_sums(index, W, out):
+    for b in range(len(W)):
+        w, total = W[b], 0.0
+        for i in range(len(index)):
+            near = w[i]
+            for j in index[i]:
+                near += w[j]
+            total += w[i] * near
+        out[b] = total
+
+
+class Edges(Statistic):
+    """Do neighbours have the same label more often than by chance?
+
+    Parameters
+    ----------
+    neighbours : Neighbours
+        Of the pooled points, X first.
+    n : int
+        Points of X.
+    k : int, default 4
+        How many of them.
+    """
+
+    def __init__(self, neighbours, n, k=4):
+        self.index = np.ascontiguousarray(neighbours.nearest[:, :k])
+        self.place, self.n = neighbours.place, n
+        _edge_sums(self.index[:0], np.zeros((0, 1)), np.empty(0))  # compile it now
+
+    def values(self, orders):
+        n, m, nodes = self.n, len(self.place) - self.n, len(self.index)
+        marks = label_marks(orders, n, n + m)
+        weights = (np.where(row, 1 / n, -1 / m) for row in marks)
+        W = np.array([np.bincount(self.place, w, nodes) for w in weights])
+        out = np.empty(len(W))
+        _edge_sums(self.index, W, out)
+        return out
+
+# %% ../nbs/10_statistics.ipynb #c039
 @kernel
 def refit_value(rows, R, directions, n, eta, iterations):
     "The KPW objective -ηF after a search from the witness; the first n rows are X"
@@ -385,7 +483,19 @@ def refit_value(rows, R, directions, n, eta, iterations):
     problem = Problem(rows, np.empty((0, 0)), R, n, eta, 0.0)
     return -eta * descend(problem, start, iterations, 0.0, True).objective
 
-# %% ../nbs/10_statistics.ipynb #c035
+# %% ../nbs/10_statistics.ipynb #c041
+def _posed(projector, Z):
+    "Features of the pooled sample and the output factor, from a projector's settings"
+    check_parameters(projector)
+    P = output_matrix(projector.d, projector.rho)
+    if projector.P is not None:
+        P = check_output_matrix(projector.P, projector.d)
+    k = resolve_kernel(projector.kernel, projector.bandwidth, Z)
+    options = projector.ridge, projector.rank, projector.norm
+    phi = np.ascontiguousarray(make_features(k, Z, *options).phi)
+    return phi, output_factor(P)
+
+# %% ../nbs/10_statistics.ipynb #c042
 class RefitKPW(Statistic):
     """The KPW objective, with the projector found anew for each order.
 
@@ -414,19 +524,13 @@ class RefitKPW(Statistic):
     """
 
     def __init__(self, projector, Z, n, iterations=30):
-        check_parameters(projector)
         if projector.solver == "exact":
             raise ValueError(
-                "solver='exact' is too slow to repeat in every permutation; use "
+                "solver='exact' is too slow to repeat in every permutation; use d=1, "
                 "solver='bcd', or method='split'."
             )
-        P = output_matrix(projector.d, projector.rho)
-        if projector.P is not None:
-            P = check_output_matrix(projector.P, projector.d)
-        k = resolve_kernel(projector.kernel, projector.bandwidth, Z)
-        options = projector.ridge, projector.rank, projector.norm
-        self.phi = np.ascontiguousarray(make_features(k, Z, *options).phi)
-        self.R, self.n, self.iterations = output_factor(P), n, iterations
+        self.phi, self.R = _posed(projector, Z)
+        self.n, self.iterations = n, iterations
         scale, directions = cost_scale(self.phi, self.R)
         self.directions = np.ascontiguousarray(directions)
         self.eta = scale / 10 if projector.eta == "auto" else float(projector.eta)
@@ -437,7 +541,42 @@ class RefitKPW(Statistic):
         orders = check_orders(orders, len(self.phi))
         return np.array([refit_value(self.phi[order], *settings) for order in orders])
 
-# %% ../nbs/10_statistics.ipynb #c037
+# %% ../nbs/10_statistics.ipynb #c044
+STEPS = 4  # of a search on the line; more were not better
+
+
+class SortedKPW(Statistic):
+    """The exact W of the best projector to the line, found anew for each order.
+
+    Parameters
+    ----------
+    phi : ndarray of shape (n + m, r)
+        Features of the pooled points, X first; the projector is one of their unit
+        combinations.
+    n : int
+        Points of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpw_nb.statistics import SortedKPW
+    >>> SortedKPW(np.array([[0.0], [1.0], [5.0], [6.0]]), 2)(np.arange(4)[None])
+    array([25.])
+    """
+
+    def __init__(self, phi, n):
+        self.phi, self.n = np.ascontiguousarray(phi), n
+        # compile it now
+        sorted_ascent(np.ones((2, 1)), np.array([[True, False]]), 1)
+
+    def _values(self, marks):
+        return sorted_ascent(self.phi, marks, STEPS).max(1)
+
+    def values(self, orders):
+        marks = label_marks(orders, self.n, len(self.phi))
+        return in_chunks(self._values, marks)
+
+# %% ../nbs/10_statistics.ipynb #c046
 @singledispatch
 def refit_statistic(projector, Z, n: int, iterations: int = 30) -> Statistic:
     """The statistic of a projector that is found anew for each order.
@@ -472,9 +611,12 @@ def refit_statistic(projector, Z, n: int, iterations: int = 30) -> Statistic:
         f"got {projector!r}."
     )
 
-# %% ../nbs/10_statistics.ipynb #c038
+# %% ../nbs/10_statistics.ipynb #c047
 @refit_statistic.register
 def _(projector: KPWProjector, Z, n, iterations=30):
+    if projector.solver == "exact" and projector.d == 1:
+        phi, R = _posed(projector, Z)
+        return SortedKPW(phi * R[0, 0], n)
     return RefitKPW(projector, Z, n, iterations)
 
 
@@ -488,27 +630,165 @@ def _(projector: MeanProjector, Z, n, iterations=30):
     K = resolve_kernel(projector.kernel, projector.bandwidth, Z)(Z, Z)
     return LineW(K.mean(1), n)
 
-# %% ../nbs/10_statistics.ipynb #c043
+# %% ../nbs/10_statistics.ipynb #c054
+def _witness(pool):
+    return WitnessProjector(bandwidth=pool.median)
+
+
+def _mean(pool):
+    return MeanProjector(bandwidth=pool.median)
+
+
+class Member(NamedTuple):
+    "A candidate of the default family"
+
+    name: str
+    sees: str  # what kind of difference
+    make: Callable  # (pool, n) -> Statistic
+    shown_by: Callable = _witness  # pool -> a projector, not fitted
+    weight: float = 1.0
+
+
+def _score(score, spread=False):
+    "The contrast of one number a point, or of its centre and spread"
+
+    def make(pool, n):
+        features = shift_and_spread(score(pool)[:, None])
+        return Contrast(features if spread else features[:, :1], n)
+
+    return make
+
+
+MOVES = "a projection along which mass has to move"
+
+
+def _line_search(name, **options):
+    "KPW on the line, with a kernel of median width"
+
+    def shown_by(pool):
+        settings = options | dict(bandwidth=pool.median, rank=50)
+        return KPWProjector(d=1, solver="exact", **settings)
+
+    def make(pool, n):
+        return SortedKPW(pool.search(**options), n)
+
+    return Member(name, MOVES, make, shown_by)
+
+
+def _columns(pool, n):
+    columns = np.hstack([pool.principal.centred, pool.principal.scores])
+    return Contrast(shift_and_spread(columns), n, apart=True)
+
+# %% ../nbs/10_statistics.ipynb #c055
+_SCORES = [
+    Member(
+        "columns", "single columns or principal components, centre or spread", _columns
+    ),
+    Member(
+        "norm",
+        "distance from the centre: scale and tails",
+        _score(lambda pool: norm_score(pool.principal), spread=True),
+        _mean,
+    ),
+    Member(
+        "share",
+        "covariance: how much of a point lies along the leading directions",
+        _score(lambda pool: share_score(pool.principal)),
+        _mean,
+    ),
+    Member(
+        "residual",
+        "spread beside the first principal component",
+        _score(lambda pool: residual_score(pool.principal)),
+        _mean,
+    ),
+    Member(
+        "spacing",
+        "how far the nearest points are",
+        _score(lambda pool: spacing_score(pool.neighbours)),
+        _mean,
+    ),
+    Member(
+        "crowd",
+        "how many points are near",
+        _score(lambda pool: pool.crowd(), spread=True),
+        _mean,
+    ),
+]
+
+# %% ../nbs/10_statistics.ipynb #c056
+_KERNELS = [
+    Member(
+        "density",
+        "the density: where there are more points and where fewer",
+        lambda pool, n: Contrast(pool.density(), n),
+    ),
+    Member(
+        "detail",
+        "detail of the density, below the scale of near points",
+        lambda pool, n: Contrast(pool.detail(), n),
+    ),
+    Member("fine", "fine structure", lambda pool, n: Contrast(pool.fine(), n)),
+    Member(
+        "neighbours",
+        "which points are nearest to each other",
+        lambda pool, n: Edges(pool.neighbours, n),
+    ),
+    Member(
+        "dependence",
+        "dependence between columns",
+        lambda pool, n: Contrast(pool.dependence(), n),
+    ),
+    Member(
+        "covariance",
+        "covariance of columns and of their nonlinear features",
+        lambda pool, n: Contrast(pool.covariance(), n),
+    ),
+    _line_search("KPW", ridge=0.1, norm="variance"),
+    _line_search("KPW smooth", ridge=1.0, norm="rkhs"),
+]
+MEMBERS = {member.name: member for member in _SCORES + _KERNELS}
+
+# %% ../nbs/10_statistics.ipynb #c057
+def refit_statistics(family, Z, n: int, iterations: int = 30, pool=None) -> Together:
+    "The statistics of several candidates side by side"
+    pool = Pool(Z) if pool is None else pool
+    return Together(
+        [
+            c.make(pool, n)
+            if isinstance(c, Member)
+            else refit_statistic(c, Z, n, iterations)
+            for c in family
+        ]
+    )
+
+# %% ../nbs/10_statistics.ipynb #c060
 def as_candidates(candidates, default) -> list:
     "A list of projectors, not fitted; 'auto' is what `default()` gives"
-    if isinstance(candidates, str):
-        check_choice(candidates, "candidates", ("auto",))
+    if isinstance(candidates, str) and candidates == "auto":
         return list(default())
-    if hasattr(candidates, "get_params"):
+    if isinstance(candidates, (str, Member)) or hasattr(candidates, "get_params"):
         candidates = [candidates]
     if not isinstance(candidates, (list, tuple)):
         raise TypeError(
-            "candidates must be 'auto', a projector or a list of projectors, got "
+            "candidates must be 'auto', 'kpw', a projector or a list of them, got "
             f"{candidates!r}."
         )
     if not candidates:
         raise ValueError("candidates is empty; pass 'auto' or at least one projector.")
-    for p in candidates:
-        if isinstance(p, type) or not hasattr(p, "transform"):
-            raise TypeError(f"candidates must be projectors, got {p!r}.")
-    return list(candidates)
+    return [_as_candidate(c) for c in candidates]
 
-# %% ../nbs/10_statistics.ipynb #c048
+
+def _as_candidate(c):
+    "A projector, or a member of the default family, or its name"
+    if isinstance(c, str):
+        check_choice(c, "candidates", ("auto", "kpw", *MEMBERS))
+        return KPWProjector() if c == "kpw" else MEMBERS[c]
+    if isinstance(c, type) or not isinstance(c, Member) and not hasattr(c, "transform"):
+        raise TypeError(f"candidates must be projectors, got {c!r}.")
+    return c
+
+# %% ../nbs/10_statistics.ipynb #c065
 @kernel
 def soft_transform(F, T, w, eta):
     "-η log Σ_j exp(w_j - |F_i - T_j|²/η) for each row of F"
@@ -525,7 +805,7 @@ def soft_transform(F, T, w, eta):
         out[i] = -eta * (top + math.log(total))
     return out
 
-# %% ../nbs/10_statistics.ipynb #c049
+# %% ../nbs/10_statistics.ipynb #c066
 class Potentials:
     "The entropic potentials of projected training samples, at any projected points"
 
@@ -542,7 +822,7 @@ class Potentials:
         phi = soft_transform(F, self.FY, self.v, self.eta)
         return phi, soft_transform(F, self.FX, self.u, self.eta)
 
-# %% ../nbs/10_statistics.ipynb #c050
+# %% ../nbs/10_statistics.ipynb #c067
 class Dual(Statistic):
     """The mean of φ over X plus the mean of ψ over Y.
 

@@ -1,5 +1,7 @@
 # Made from the package by tools/stubs.py: do not edit.
 from typing import Any
+from typing import NamedTuple
+import collections.abc
 import numpy
 
 __all__ = [
@@ -49,6 +51,18 @@ class MMD(Statistic):
     def values(self, orders: Any) -> Any: ...
     def __getattr__(self, name: str) -> Any: ...
 
+def label_marks(orders: Any, n: int, N: int) -> numpy.ndarray: ...
+
+class Contrast(Statistic):
+    def __init__(self, features: Any, n: Any, apart: Any = False) -> None: ...
+    def values(self, orders: Any) -> Any: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+class Edges(Statistic):
+    def __init__(self, neighbours: Any, n: Any, k: Any = 4) -> None: ...
+    def values(self, orders: Any) -> Any: ...
+    def __getattr__(self, name: str) -> Any: ...
+
 def refit_value(
     rows: Any,
     R: Any,
@@ -69,12 +83,33 @@ class RefitKPW(Statistic):
     def values(self, orders: Any) -> Any: ...
     def __getattr__(self, name: str) -> Any: ...
 
+class SortedKPW(Statistic):
+    def __init__(self, phi: Any, n: Any) -> None: ...
+    def values(self, orders: Any) -> Any: ...
+    def __getattr__(self, name: str) -> Any: ...
+
 def refit_statistic(
     projector: Any,
     Z: Any,
     n: int,
     iterations: int = 30,
 ) -> Statistic: ...
+
+class Member(NamedTuple):
+    name: str
+    sees: str
+    make: collections.abc.Callable
+    shown_by: collections.abc.Callable
+    weight: float
+    def __getattr__(self, name: str) -> Any: ...
+
+def refit_statistics(
+    family: Any,
+    Z: Any,
+    n: int,
+    iterations: int = 30,
+    pool: Any = None,
+) -> Together: ...
 
 def as_candidates(candidates: Any, default: Any) -> list: ...
 

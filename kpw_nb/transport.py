@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 import numpy as np
 
-from .core import FAST, TINY, Result, check_number, exp_into, kernel
+from .core import FAST, TINY, Result, check_number, fast_exp, kernel
 from .sample import check_sample
 from .engine import progress_bar
 from .line import as_pair, as_weights, line_plan, sorted_cost
@@ -310,52 +310,52 @@ def dual_objective(u, v, C, eta: float, a=None, b=None) -> float:
 
 # %% ../nbs/06_transport.ipynb #c064
 @kernel(fastmath=FAST)
-def matrix_exponents(costs, v, guess, rate, e):
-    "`e[j] = guess + v[j] - c_j/η` for one row or column of costs; `rate` is 1/η"
-    for j in range(e.size):
-        e[j] = guess + v[j] - rate * costs[j]
+def squared_gaps(point, others, out):
+    "`out[j] = ‖point - y_j‖²` for the columns y_j of `others`"
+    a, y = point[0], others[0]
+    for j in range(out.size):
+        out[j] = (a - y[j]) * (a - y[j])
+    for k in range(1, others.shape[0]):
+        a, y = point[k], others[k]
+        for j in range(out.size):
+            out[j] += (a - y[j]) * (a - y[j])
 
 
 @kernel(fastmath=FAST)
-def point_exponents(point, others, v, guess, rate, e):
-    "`e[j] = guess + v[j] - ‖point - y_j‖²/η` for the columns y_j of `others`"
-    for j in range(e.size):
-        e[j] = (point[0] - others[0, j]) * (point[0] - others[0, j])
-    for k in range(1, others.shape[0]):
-        for j in range(e.size):
-            e[j] += (point[k] - others[k, j]) * (point[k] - others[k, j])
-    for j in range(e.size):
-        e[j] = guess + v[j] - rate * e[j]
+def exp_sum(costs, v, guess, rate, out):
+    "`out[j] = exp(guess + v[j] - c_j/η)`, and the sum of it; `rate` is 1/η"
+    for j in range(out.size):
+        out[j] = fast_exp(guess + v[j] - rate * costs[j])
+    total = 0.0
+    for j in range(out.size):
+        total += out[j]
+    return total
 
-# %% ../nbs/06_transport.ipynb #c065
+# %% ../nbs/06_transport.ipynb #c066
 # a sum between these has lost nothing to the limits of float64
 LEAST_SUM = 1e-100
 LARGEST_SUM = 1e100
 
 
 @kernel(fastmath=FAST)
-def normalise(e, guess, mass, out):
-    "The potential that gives exp(e) the total `mass`, and the factor that `out` lacks"
-    exp_into(e, out)
-    total = out.sum()
+def normalise(costs, v, guess, rate, mass, out):
+    "The potential that gives `exp_sum` the total `mass`; `out` lacks a factor"
+    total = exp_sum(costs, v, guess, rate, out)
     if not (LEAST_SUM < total < LARGEST_SUM):  # rare: shift the largest to zero
         top = -np.inf
-        for j in range(e.size):
-            top = max(top, e[j])
-        for j in range(e.size):
-            e[j] -= top
-        exp_into(e, out)
-        guess, total = guess - top, out.sum()
+        for j in range(out.size):
+            top = max(top, guess + v[j] - rate * costs[j])
+        guess -= top
+        total = exp_sum(costs, v, guess, rate, out)
     return guess + math.log(mass) - math.log(total), mass / total
 
-# %% ../nbs/06_transport.ipynb #c068
+# %% ../nbs/06_transport.ipynb #c069
 @kernel(fastmath=FAST)
-def _row_step(C, rate, a, u, v, exponent, row, col):
+def _row_step(C, rate, a, u, v, row, col):
     "The exact update of every u_i; leaves the column sums of the new plan in `col`"
     col[:] = 0.0
     for i in range(C.shape[0]):
-        matrix_exponents(C[i], v, u[i], rate, exponent)
-        u[i], factor = normalise(exponent, u[i], a[i], row)
+        u[i], factor = normalise(C[i], v, u[i], rate, a[i], row)
         for j in range(row.size):
             col[j] += row[j] * factor
 
@@ -367,11 +367,10 @@ def _column_step(C, rate, b, u, v, col):
         if col[j] > LEAST_SUM:
             v[j] += math.log(b[j] / col[j])
         else:  # rare: the column sum underflowed
-            exponent, column = np.empty(u.size), np.empty(u.size)
-            matrix_exponents(C[:, j].copy(), u, v[j], rate, exponent)
-            v[j], _ = normalise(exponent, v[j], b[j], column)
+            costs, column = C[:, j].copy(), np.empty(u.size)
+            v[j], _ = normalise(costs, u, v[j], rate, b[j], column)
 
-# %% ../nbs/06_transport.ipynb #c070
+# %% ../nbs/06_transport.ipynb #c071
 class _Task(NamedTuple):
     "An entropic problem whose weights are all positive"
 
@@ -395,19 +394,19 @@ def _sweeps(task, state, n_sweeps, tol):
     C, rate = task.C, 1 / task.eta
     a, b = task.a, task.b
     u, v, col = state.u, state.v, state.col
-    exponent, row = np.empty(v.size), np.empty(v.size)
+    row = np.empty(v.size)
     if col[0] < 0.0:
-        _row_step(C, rate, a, u, v, exponent, row, col)  # no plan yet
+        _row_step(C, rate, a, u, v, row, col)  # no plan yet
     done, error = 0, np.abs(col - b).sum()
     while done < n_sweeps and not error < tol:
         _column_step(C, rate, b, u, v, col)
-        _row_step(C, rate, a, u, v, exponent, row, col)
+        _row_step(C, rate, a, u, v, row, col)
         done, error = done + 1, np.abs(col - b).sum()
         if math.isnan(error):
             break
     return done, error
 
-# %% ../nbs/06_transport.ipynb #c076
+# %% ../nbs/06_transport.ipynb #c077
 _NEWTON_MAX = 2000  # columns; a Newton step solves as many equations
 
 
@@ -428,12 +427,12 @@ def _newton_direction(task, state):
     falls = np.isfinite(step).all() and (col - b) @ step < 0
     return step if falls else None
 
-# %% ../nbs/06_transport.ipynb #c077
+# %% ../nbs/06_transport.ipynb #c078
 def _trial(task, state, t, step):
     "The state after a step of length t, with exact rows"
     new = _State(state.u.copy(), state.v + t * step, np.empty_like(state.col))
-    exponent, row = np.empty(len(step)), np.empty(len(step))
-    _row_step(task.C, 1 / task.eta, task.a, *new[:2], exponent, row, new.col)
+    row = np.empty(len(step))
+    _row_step(task.C, 1 / task.eta, task.a, *new[:2], row, new.col)
     return new
 
 
@@ -456,7 +455,7 @@ def _newton_step(task, state):
         t /= 4
     return False
 
-# %% ../nbs/06_transport.ipynb #c081
+# %% ../nbs/06_transport.ipynb #c082
 def _descend(task, state, max_iter, tol, n_sweeps=50):
     "Sweeps, then Newton steps while they are taken in full; how many, and the error"
     done, error = _sweeps(task, state, min(n_sweeps, max_iter), tol)
@@ -467,7 +466,7 @@ def _descend(task, state, max_iter, tol, n_sweeps=50):
         done, error = done + 1, np.abs(state.col - task.b).sum()
     return done, error
 
-# %% ../nbs/06_transport.ipynb #c083
+# %% ../nbs/06_transport.ipynb #c084
 def _warm_start(task, state):
     "Potentials from a sequence of larger η, each half the last and solved roughly"
     now = float(task.C.max() - task.C.min())
@@ -481,7 +480,7 @@ def _warm_start(task, state):
         for potential in (state.u, state.v):
             potential *= before / now
 
-# %% ../nbs/06_transport.ipynb #c085
+# %% ../nbs/06_transport.ipynb #c086
 def _solve(task, v, warm, max_iter, tol, progress):
     "Potentials, iterations and success"
     state = _State(np.zeros(len(task.a)), v.copy(), np.empty(len(task.b)))
@@ -496,7 +495,7 @@ def _solve(task, v, warm, max_iter, tol, progress):
             tick(k)
     return state, done, bool(error < tol)
 
-# %% ../nbs/06_transport.ipynb #c087
+# %% ../nbs/06_transport.ipynb #c088
 @dataclass(frozen=True, repr=False)
 class Entropic(Result):
     """The solution of one entropic transport problem.
@@ -527,7 +526,7 @@ class Entropic(Result):
     converged: bool
     error: float
 
-# %% ../nbs/06_transport.ipynb #c088
+# %% ../nbs/06_transport.ipynb #c089
 def _costs_and_eta(C, eta):
     "A cost matrix and an η that it can be divided by"
     C, eta = _costs(C), check_number(eta, "eta", 0, open_low=True)
@@ -561,7 +560,7 @@ def _entropic(C, eta, a, b, u, v, n_iter, converged):
     objective = -eta * dual_objective(u, v, C, eta, a, b)
     return Entropic(value, objective, plan, (u, v), n_iter, converged, float(error))
 
-# %% ../nbs/06_transport.ipynb #c089
+# %% ../nbs/06_transport.ipynb #c090
 def sinkhorn(
     C,
     eta: float,

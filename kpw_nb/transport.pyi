@@ -59,18 +59,18 @@ def dual_objective(
     b: Any = None,
 ) -> float: ...
 
-def matrix_exponents(costs: Any, v: Any, guess: Any, rate: Any, e: Any) -> Any: ...
+def squared_gaps(point: Any, others: Any, out: Any) -> Any: ...
 
-def point_exponents(
-    point: Any,
-    others: Any,
+def exp_sum(costs: Any, v: Any, guess: Any, rate: Any, out: Any) -> Any: ...
+
+def normalise(
+    costs: Any,
     v: Any,
     guess: Any,
     rate: Any,
-    e: Any,
+    mass: Any,
+    out: Any,
 ) -> Any: ...
-
-def normalise(e: Any, guess: Any, mass: Any, out: Any) -> Any: ...
 
 class Entropic(Result):
     value: float

@@ -19,10 +19,11 @@ import numpy as np
 from fastcore.basics import patch
 from sklearn.base import BaseEstimator, clone
 
+from .blind import Pool
 from .cells import compressed_values, fit_cells
 from .core import Result, check_choice, check_number, root_seed, spawn_seeds
 from .distance import KPWProjector, MeanProjector, WitnessProjector
-from .engine import Engine, one_thread
+from .engine import CHUNK, Engine, one_thread
 from .explain import Difference, explain
 from .kernels import median_bandwidth
 from kpw_nb.relabel import (
@@ -32,6 +33,7 @@ from kpw_nb.relabel import (
     check_resamples,
     permutation_pvalue,
     pvalue_interval,
+    normal_zscores,
     resample,
     zscores,
 )
@@ -44,6 +46,7 @@ from kpw_nb.sample import (
     row_marks,
     share_seen,
     split_samples,
+    spread,
     take_rows,
 )
 from .scale import Counter, choose_rows, count_rows, gains, tree_of
@@ -51,26 +54,43 @@ from kpw_nb.statistics import (
     Dual,
     Potentials,
     Together,
+    MEMBERS,
+    MOVES,
+    Member,
     as_candidates,
-    refit_statistic,
+    refit_statistics,
     wasserstein_statistic,
 )
 from .transport import exact_transport
 
 # %% ../nbs/13_twosample.ipynb #c007
-def auto_candidates(Z, held_out: bool = False) -> list:
-    "The default family for a pooled sample, not fitted; blind to the labels"
+_FEW_COLUMNS = 3
+_LOW = dict(columns=2, crowd=2, spacing=4, detail=2, fine=2, neighbours=2)
+_LOW |= dict(dependence=1)
+_LOW |= {"KPW": 3}
+_HIGH = dict(columns=1, norm=1, share=1, residual=1, density=4, dependence=1)
+_HIGH |= {"covariance": 1, "KPW": 1, "KPW smooth": 1}
+
+
+def default_family(pool: Pool) -> list:
+    "The candidates for a pooled sample; blind to the labels"
+    weights = _LOW if pool.Z.shape[1] <= _FEW_COLUMNS else _HIGH
+    return [MEMBERS[name]._replace(weight=float(w)) for name, w in weights.items()]
+
+# %% ../nbs/13_twosample.ipynb #c010
+def trained_family(Z) -> list:
+    "The candidates that train on one part of the data to be tested on another"
     near, median = median_bandwidth(Z, quantile=0.05), median_bandwidth(Z)
-    rank, d = min(50, len(Z)), 1 if held_out else 3
-    family = [
+    rank = min(50, len(Z))
+    return [
         MeanProjector(bandwidth=near),
         WitnessProjector(bandwidth=near),
         WitnessProjector(bandwidth=near / 2),
-        KPWProjector(bandwidth=median, ridge=0.1, rank=rank, d=d),
+        KPWProjector(bandwidth=median, ridge=0.1, rank=rank, d=1),
+        MeanProjector(bandwidth=2 * median),
     ]
-    return family + [MeanProjector(bandwidth=2 * median)] * held_out
 
-# %% ../nbs/13_twosample.ipynb #c010
+# %% ../nbs/13_twosample.ipynb #c012
 @dataclass(frozen=True, repr=False)
 class Plan(Result):
     """Every choice of a test, made and said.
@@ -83,7 +103,7 @@ class Plan(Result):
         Where the candidates come from: "default", "cross-validation" or "given".
     statistic : {"refit", "dual", "wasserstein"}
         What is computed for each labelling.
-    combine : {"max", "minp", "softmax", "weights"}
+    combine : {"harmonic", "max", "minp", "softmax", "weights"}
         How several candidates become one statistic.
     why : str
         Why this method.
@@ -102,10 +122,10 @@ class Plan(Result):
     combine: str
     why: str
 
-# %% ../nbs/13_twosample.ipynb #c011
+# %% ../nbs/13_twosample.ipynb #c013
 METHODS = ("auto", "refit", "split", "cells")
 STATISTICS = ("auto", "wasserstein", "dual")
-COMBINE = ("auto", "max", "minp", "softmax", "weights")
+COMBINE = ("auto", "harmonic", "max", "minp", "softmax", "weights")
 
 
 def _is(value, word):
@@ -135,12 +155,25 @@ def _wish(t):
         return "statistic"
     return "combine='weights'" if t.combine == "weights" else None
 
-# %% ../nbs/13_twosample.ipynb #c012
+# %% ../nbs/13_twosample.ipynb #c014
 _FEW, _MOST, _PAIRS = 2000, 3000, 10**6  # pooled points, and pairs, of a quick refit
+_MANY = 100_000  # pooled points, if every candidate is linear in them
 
 
-def _is_quick(n, m):
+def _is_linear(candidates):
+    "Is the cost of every candidate linear in the number of points?"
+    if _is(candidates, "auto"):
+        return True
+    return all(
+        isinstance(c, Member) or (c.get_params().get("solver") == "exact" and c.d == 1)
+        for c in as_candidates(candidates, list)
+    )
+
+
+def _is_quick(t, n, m):
     "Is a search in every permutation quick?"
+    if not _is(t.candidates, "cv") and _is_linear(t.candidates):
+        return n + m <= _MANY
     return n + m <= _FEW or (n + m <= _MOST and n * m <= _PAIRS)
 
 
@@ -162,15 +195,15 @@ def _method(t, n, m, lazy):
         return t.method, "asked for"
     if lazy:
         return "cells", "the samples lie in blocks, which are counted where they lie"
-    if _is_quick(n, m):
+    if _is_quick(t, n, m):
         if wish:
             return "split", f"{wish} needs held-out data"
-        return "refit", f"{n + m} points are few enough to search anew each time"
+        return "refit", f"all {n + m} points are used, without a split"
     if _is(t.candidates, "auto") and t.train_size is None:
         return "cells", f"{n + m} points are too many to search anew each time"
     return "split", f"{n + m} points are too many to search anew each time"
 
-# %% ../nbs/13_twosample.ipynb #c013
+# %% ../nbs/13_twosample.ipynb #c015
 def resolve(t, n: int, m: int, lazy: bool = False) -> Plan:
     "Every 'auto' of a `KPWTest` for samples of n and m points"
     _check_settings(t)
@@ -185,10 +218,10 @@ def resolve(t, n: int, m: int, lazy: bool = False) -> Plan:
     elif statistic == "auto":
         statistic = "dual" if method == "split" and default else "wasserstein"
     if combine == "auto":
-        combine = "weights" if method == "split" else "max"
+        combine = {"refit": "harmonic", "split": "weights", "cells": "max"}[method]
     return Plan(method, family, statistic, combine, why)
 
-# %% ../nbs/13_twosample.ipynb #c015
+# %% ../nbs/13_twosample.ipynb #c017
 def paper_grid(Z) -> list:
     "ρ in {0.25, 0.5, 0.75} and σ² in {0.5, 1, 2} times its median value"
     h = median_bandwidth(Z)
@@ -203,7 +236,7 @@ def labels_of(X, Y) -> np.ndarray:
     "0 for each row of X, 1 for each row of Y"
     return np.repeat([0, 1], [len(X), len(Y)])
 
-# %% ../nbs/13_twosample.ipynb #c016
+# %% ../nbs/13_twosample.ipynb #c018
 class Tried(NamedTuple):
     "A projector and what it reached on held-out data"
 
@@ -221,7 +254,7 @@ def _try(projector, train, test, n_resamples, seed):
     z = zscores(np.vstack([found.observed, found.null]))[0, 0]
     return Tried(projector, permutation_pvalue(found.observed[0], found.null[:, 0]), z)
 
-# %% ../nbs/13_twosample.ipynb #c017
+# %% ../nbs/13_twosample.ipynb #c019
 def select_projector(
     X,
     Y,
@@ -273,10 +306,10 @@ def select_projector(
     best = min(table, key=lambda tried: (tried.pvalue, -tried.zscore))
     return best.projector, table
 
-# %% ../nbs/13_twosample.ipynb #c020
+# %% ../nbs/13_twosample.ipynb #c022
 def training_weights(family, Z, n, iterations, rng) -> np.ndarray:
     "Softmax of the z-scores of the candidates on the training data"
-    statistic = Together([refit_statistic(p, Z, n, iterations) for p in family])
+    statistic = refit_statistics(family, Z, n, iterations)
     found = resample(statistic, Free(n, len(Z) - n), n_resamples=99, rng=rng)
     z = zscores(np.vstack([found.observed, found.null]))[0]
     z = z + [isinstance(p, MeanProjector) for p in family]
@@ -298,7 +331,7 @@ def train_candidates(t, plan: Plan, X: Sample, Y: Sample, seed) -> Trained:
     if plan.family == "cross-validation":
         family = [select_projector(X, Y, rng=choose)[0]]
     else:
-        family = as_candidates(t.candidates, partial(auto_candidates, Z, True))
+        family = as_candidates(t.candidates, partial(trained_family, Z))
     projectors = [clone(p).fit(Z, labels) for p in family]
     potentials = weights = None
     if plan.statistic == "dual":
@@ -308,7 +341,7 @@ def train_candidates(t, plan: Plan, X: Sample, Y: Sample, seed) -> Trained:
         weights = training_weights(family, Z, len(X), t.refit_iter, weigh)
     return Trained(projectors, potentials, weights)
 
-# %% ../nbs/13_twosample.ipynb #c022
+# %% ../nbs/13_twosample.ipynb #c024
 class Outcome(NamedTuple):
     "What a way to test gives"
 
@@ -330,20 +363,25 @@ class _Clock:
         now = time.perf_counter()
         self.seconds[name], self.start = now - self.start, now
 
-# %% ../nbs/13_twosample.ipynb #c024
+# %% ../nbs/13_twosample.ipynb #c026
 def _refit(t, plan, X, Y, seeds, run, clock):
     Z, n = pool(X, Y), len(X)
-    family = as_candidates(t.candidates, partial(auto_candidates, Z))
-    statistic = Together([refit_statistic(p, Z, n, t.refit_iter) for p in family])
-    values = resample(statistic, Free(n, len(Y)), rng=seeds[2], **run)
+    shared = Pool(Z)
+    family = as_candidates(t.candidates, partial(default_family, shared))
+    statistic = refit_statistics(family, Z, n, t.refit_iter, shared)
+    clock.lap("set-up")
+    batch = CHUNK if _is_linear(family) else None
+    values = resample(statistic, Free(n, len(Y)), rng=seeds[2], batch=batch, **run)
     clock.lap("permutations")
+    weights = [getattr(c, "weight", 1.0) for c in family]
 
     def fitted(k):
-        return clone(family[k]).fit(Z, labels_of(X, Y))
+        few = [s.take(spread(len(s), _SHOWN)) for s in (X, Y)]
+        return _explaining(family[k], shared).fit(pool(*few), labels_of(*few))
 
-    return Outcome(values, family, None, fitted, (X, Y))
+    return Outcome(values, family, weights, fitted, (X, Y))
 
-# %% ../nbs/13_twosample.ipynb #c026
+# %% ../nbs/13_twosample.ipynb #c028
 def _held_out(trained, X, Y, seed, run, clock, detail=""):
     "The statistic of held-out projections, a column for each fitted projector"
     n = len(X)
@@ -369,7 +407,7 @@ def _split(t, plan, X, Y, seeds, run, clock):
     outcome = _held_out(trained, *test, seeds[2], run, clock, detail)
     return outcome._replace(samples=(X, Y))  # every row is explained
 
-# %% ../nbs/13_twosample.ipynb #c028
+# %% ../nbs/13_twosample.ipynb #c030
 _TRAIN = 500  # rows of each sample that train
 
 
@@ -417,7 +455,7 @@ def _blocks(X, Y):
         )
     return samples
 
-# %% ../nbs/13_twosample.ipynb #c029
+# %% ../nbs/13_twosample.ipynb #c031
 def _cells(t, plan, X, Y, seeds, run, clock):
     n_cells = check_number(t.n_cells, "n_cells", 1, integer=True)
     samples = _blocks(X, Y)
@@ -464,7 +502,7 @@ def _count(samples, chosen, trained, counter, cells, seed, run, clock):
 
 WAYS = {"refit": _refit, "split": _split, "cells": _cells}
 
-# %% ../nbs/13_twosample.ipynb #c031
+# %% ../nbs/13_twosample.ipynb #c033
 class Candidate(NamedTuple):
     "What one candidate found"
 
@@ -472,8 +510,9 @@ class Candidate(NamedTuple):
     value: float  # of its statistic
     zscore: float  # among the relabelled values
     pvalue: float  # as if it had been alone
+    sees: str  # what kind of difference
 
-# %% ../nbs/13_twosample.ipynb #c032
+# %% ../nbs/13_twosample.ipynb #c034
 @dataclass(frozen=True, repr=False, eq=False)
 class KPWTestResult(Result):
     """What `kpw_test` returns; unpacks as (statistic, pvalue).
@@ -531,7 +570,7 @@ class KPWTestResult(Result):
     def __iter__(self):
         return iter((self.statistic, self.pvalue))
 
-# %% ../nbs/13_twosample.ipynb #c033
+# %% ../nbs/13_twosample.ipynb #c035
 @patch(as_prop=True)
 def method(self: KPWTestResult) -> str:
     "How the level was kept: refit, split or cells"
@@ -555,7 +594,7 @@ def where(self: KPWTestResult) -> Difference:
     "The rows and columns in which the samples differ most"
     return explain(self.projector, *self.samples)
 
-# %% ../nbs/13_twosample.ipynb #c034
+# %% ../nbs/13_twosample.ipynb #c036
 @patch
 def _rows(self: KPWTestResult):
     "The answer in a sentence, then the table"
@@ -563,26 +602,25 @@ def _rows(self: KPWTestResult):
     cut = ", interrupted" if self.partial else ""
     low, high = self.interval
     plan = self.plan
-    how = f"{plan.family} candidates, statistic {plan.statistic}"
+    how = f"{plan.family} family, statistic {plan.statistic}"
     if len(self.candidates) > 1:
         how += f", combined by {plan.combine}"
+    best = self.candidates[winner(self.candidates)]
     rows = [
         (
             "answer",
             f"{answer} (p = {self.pvalue:.3g}, {self.n_resamples} relabellings{cut})",
         ),
         ("p between", f"{low:.3g} and {high:.3g} (Monte Carlo, 95 %)"),
+        ("most seen by", f"{best.name}: {best.sees}"),
         ("method", f"{plan.method}: {plan.why}"),
         ("choices", how),
-    ]
-    rows += [
-        (f"candidate {k}", f"{c.name}: z = {c.zscore:.2f}, p alone = {c.pvalue:.3g}")
-        for k, c in enumerate(self.candidates, 1)
+        ("candidates", ", ".join(c.name for c in self.candidates)),
     ]
     seconds = ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items())
     return rows + [("seed", str(self.seed)), ("seconds", seconds)]
 
-# %% ../nbs/13_twosample.ipynb #c035
+# %% ../nbs/13_twosample.ipynb #c037
 @patch
 def plot(self: KPWTestResult, axes=None):
     "Projected samples with their transport, and the null distribution"
@@ -598,13 +636,15 @@ def plot(self: KPWTestResult, axes=None):
     plot_null(self.null_distribution, self.statistic, self.pvalue, ax=axes[1])
     return axes[0].figure, axes
 
-# %% ../nbs/13_twosample.ipynb #c037
+# %% ../nbs/13_twosample.ipynb #c039
 def _combine(values, plan, weights):
     "Combined observed value and combined null"
     observed, null = values.observed, values.null
     if len(observed) == 1:
         return float(observed[0]), null[:, 0]
-    if weights is None:
+    if plan.combine == "harmonic":
+        return aggregate(observed, null, "harmonic", weights=weights)
+    if plan.combine != "weights" or weights is None:
         how = "max" if plan.combine == "weights" else plan.combine
         return aggregate(observed, null, how)
     combined = (zscores(np.vstack([observed, null])) * weights).sum(1)
@@ -612,7 +652,9 @@ def _combine(values, plan, weights):
 
 
 def short_name(p) -> str:
-    "Class and what differs from its defaults"
+    "The name of a member; of a projector, class and what is not default"
+    if isinstance(p, Member):
+        return p.name
     defaults = type(p)().get_params()
     given = [
         f"{k}={v:.3g}" if isinstance(v, float) else f"{k}={v}"
@@ -624,14 +666,41 @@ def short_name(p) -> str:
 
 def _table(family, values):
     "One `Candidate` for each column"
-    z = zscores(np.vstack([values.observed, values.null]))[0]
+    z = normal_zscores(np.vstack([values.observed, values.null]))[0]
     alone = map(permutation_pvalue, values.observed, values.null.T)
-    rows = zip(map(short_name, family), values.observed.tolist(), z.tolist(), alone)
-    return tuple(Candidate(*row) for row in rows)
+    numbers = zip(values.observed.tolist(), z.tolist(), alone)
+    return tuple(
+        Candidate(short_name(c), *row, getattr(c, "sees", MOVES))
+        for c, row in zip(family, numbers)
+    )
 
-# %% ../nbs/13_twosample.ipynb #c038
+# %% ../nbs/13_twosample.ipynb #c040
+_SHOWN = 1000  # rows of each sample that a projector is fitted to in order to explain
+
+
+def winner(table) -> int:
+    "Which candidate has seen most"
+    return max(range(len(table)), key=lambda k: table[k].zscore)
+
+
+def _kpw_if_it_sees(table):
+    "KPW, if its p-value alone is nearly the smallest; otherwise the winner"
+    least = min(c.pvalue for c in table)
+    kpw = [k for k, c in enumerate(table) if c.sees == MOVES and c.pvalue <= 2 * least]
+    return max(kpw, key=lambda k: table[k].zscore, default=winner(table))
+
+
+def _explaining(candidate, pool):
+    "A projector, not fitted, that shows what a candidate has seen"
+    if isinstance(candidate, Member):
+        return candidate.shown_by(pool)
+    return clone(candidate)
+
+# %% ../nbs/13_twosample.ipynb #c041
 def _explainer(table, family):
     "Which candidate explains: of those that see it best, the smoothest"
+    if any(isinstance(c, Member) for c in family):
+        return _kpw_if_it_sees(table)
     least = min(c.pvalue for c in table)
 
     def smooth(k):
@@ -668,19 +737,20 @@ def _result(plan, outcome, seed, clock):
         samples=outcome.samples,
     )
 
-# %% ../nbs/13_twosample.ipynb #c041
+# %% ../nbs/13_twosample.ipynb #c044
 class KPWTest(BaseEstimator):
     """Two-sample test on the shared protocol: `fit` trains, `test` answers.
 
     Parameters
     ----------
     method : {"auto", "refit", "split", "cells"}, default "auto"
-        "refit": no split, search anew in every permutation. "split": train on a part,
-        permute the rest (Algorithm 1 of the paper). "cells": train on a few rows, count
-        all others in cells, permute the counts. "auto" chooses by size, and says so.
-    candidates : "auto", "cv", a projector or a list of projectors, default "auto"
-        What is tried. "cv" is the paper's cross-validation, which needs a split.
-    combine : {"auto", "max", "minp", "softmax", "weights"}, default "auto"
+        "refit": all rows; what sees labels is redone in every permutation. "split":
+        train on a part, permute the rest (Algorithm 1 of the paper). "cells": train on
+        a few rows, count all others, permute the counts. "auto" chooses, and says so.
+    candidates : "auto", "kpw", "cv", a projector, or a list, default "auto"
+        What is tried: the default family; the paper's projector; its cross-validation,
+        which needs a split; projectors, or names of the default family.
+    combine : {"auto", "harmonic", "max", "minp", "softmax", "weights"}, default "auto"
         How several candidates become one statistic; "weights" come from training.
     statistic : {"auto", "wasserstein", "dual"}, default "auto"
         On held-out data: the exact W (the paper's), or the trained potentials.
@@ -691,10 +761,6 @@ class KPWTest(BaseEstimator):
         "cells".
     n_cells : int, default 4096
         Cells at most, for "cells".
-
-    See Also
-    --------
-    kpw_test : the same in one call.
 
     Examples
     --------
@@ -730,7 +796,7 @@ class KPWTest(BaseEstimator):
         "Does it need data besides what it tests?"
         return self.method == "split" or _is(self.candidates, "cv")
 
-# %% ../nbs/13_twosample.ipynb #c042
+# %% ../nbs/13_twosample.ipynb #c045
 @patch
 def fit(self: KPWTest, X, Y, rng=None) -> KPWTest:
     """Train the projectors; `test` then treats its samples as held out.
@@ -765,7 +831,7 @@ def fit(self: KPWTest, X, Y, rng=None) -> KPWTest:
     self.marks_ = row_marks(pool(X, Y))
     return self
 
-# %% ../nbs/13_twosample.ipynb #c044
+# %% ../nbs/13_twosample.ipynb #c047
 def _reorder(s, order):
     columns = tuple(s.columns[j] for j in order)
     values = np.ascontiguousarray(s.values[:, order])  # bits depend on the layout
@@ -803,7 +869,7 @@ def held_out_samples(t, X, Y) -> tuple:
     _check_rows(t, Y)
     return X, Y
 
-# %% ../nbs/13_twosample.ipynb #c045
+# %% ../nbs/13_twosample.ipynb #c048
 def _warn_if_hopeless(n, m, plan, alpha=0.05):
     "Say so if the samples are so small that no relabelling can be rare enough"
     # for n = m a refit cannot tell X from Y
@@ -816,13 +882,23 @@ def _warn_if_hopeless(n, m, plan, alpha=0.05):
             stacklevel=4,
         )
 
-# %% ../nbs/13_twosample.ipynb #c046
+# %% ../nbs/13_twosample.ipynb #c049
 def _rows_in(X) -> int:
     "How many rows, without a look at them"
     shape = getattr(X, "shape", None)
     if shape:
         return shape[0]
     return len(X) if hasattr(X, "__len__") else 0
+
+
+def _gathered(t, X, Y):
+    "Dask collections that are small enough for all rows to be used, in memory"
+    if t.method != "auto" or _wish(t) or not (is_lazy(X) or is_lazy(Y)):
+        return X, Y
+    samples = _blocks(X, Y)
+    if not _is_quick(t, *map(len, samples)):
+        return X, Y
+    return tuple(take_rows(s, np.arange(len(s))) for s in samples)
 
 
 def _trained_test(t, X, Y, root, run):
@@ -837,7 +913,7 @@ def _trained_test(t, X, Y, root, run):
     plan = Plan("split", p.family, p.statistic, p.combine, why)
     return _result(plan, outcome, root, clock)
 
-# %% ../nbs/13_twosample.ipynb #c047
+# %% ../nbs/13_twosample.ipynb #c050
 @patch
 def test(
     self: KPWTest, X, Y, *, n_resamples: int = 199, rng=None, workers=1, progress=False
@@ -868,8 +944,9 @@ def test(
     with one_thread():
         if hasattr(self, "projectors_"):
             return _trained_test(self, X, Y, root, run)
-        plan = resolve(self, _rows_in(X), _rows_in(Y), is_lazy(X) or is_lazy(Y))
         clock = _Clock()
+        X, Y = _gathered(self, X, Y)
+        plan = resolve(self, _rows_in(X), _rows_in(Y), is_lazy(X) or is_lazy(Y))
         if plan.method != "cells":
             X, Y = as_samples(X, Y)
             _warn_if_hopeless(len(X), len(Y), plan)
@@ -877,7 +954,7 @@ def test(
         outcome = way(self, plan, X, Y, spawn_seeds(root, 3), run, clock)
         return _result(plan, outcome, root, clock)
 
-# %% ../nbs/13_twosample.ipynb #c048
+# %% ../nbs/13_twosample.ipynb #c051
 def kpw_test(
     X,
     Y,
@@ -902,17 +979,18 @@ def kpw_test(
         The samples: rows are points, columns are features. Columns with names are
         matched by name.
     method : {"auto", "refit", "split", "cells"}, default "auto"
-        "refit": no split, search anew in every permutation. "split": train on a part,
-        permute the rest (Algorithm 1 of the paper). "cells": train on a few rows, count
-        all others in cells, permute the counts. "auto" chooses by size, and says so.
-    candidates : "auto", "cv", a projector or a list of projectors, default "auto"
-        What is tried. "cv" is the paper's cross-validation, which needs a split.
+        "refit": all rows; what sees labels is redone in every permutation. "split":
+        train on a part, permute the rest (Algorithm 1 of the paper). "cells": train on
+        a few rows, count all others, permute the counts. "auto" chooses, and says so.
+    candidates : "auto", "kpw", "cv", a projector, or a list, default "auto"
+        What is tried: the default family; the paper's projector; its cross-validation,
+        which needs a split; projectors, or names of the default family.
     n_resamples : int, default 199
         Relabellings, the observed one not counted.
     train_size : float or int, optional
         Share of the rows that trains, or their number; a half for "split", 500 rows for
         "cells".
-    combine : {"auto", "max", "minp", "softmax", "weights"}, default "auto"
+    combine : {"auto", "harmonic", "max", "minp", "softmax", "weights"}, default "auto"
         How several candidates become one statistic; "weights" come from training.
     statistic : {"auto", "wasserstein", "dual"}, default "auto"
         On held-out data: the exact W (the paper's), or the trained potentials.
@@ -933,7 +1011,7 @@ def kpw_test(
     run = dict(n_resamples=n_resamples, rng=rng, workers=workers, progress=progress)
     return test.test(X, Y, **run)
 
-# %% ../nbs/13_twosample.ipynb #c050
+# %% ../nbs/13_twosample.ipynb #c053
 kpw_test.__doc__ = (
     (kpw_test.__doc__ or "")
     + """

@@ -3,6 +3,7 @@ from kpw_nb.core import Result
 from typing import Any
 from typing import NamedTuple
 import collections.abc
+import kpw_nb.blind
 import kpw_nb.explain
 import kpw_nb.relabel
 import kpw_nb.sample
@@ -15,7 +16,9 @@ __all__ = [
     'kpw_test',
 ]
 
-def auto_candidates(Z: Any, held_out: bool = False) -> list: ...
+def default_family(pool: kpw_nb.blind.Pool) -> list: ...
+
+def trained_family(Z: Any) -> list: ...
 
 class Plan(Result):
     method: str
@@ -90,6 +93,7 @@ class Candidate(NamedTuple):
     value: float
     zscore: float
     pvalue: float
+    sees: str
     def __getattr__(self, name: str) -> Any: ...
 
 class KPWTestResult(Result):
@@ -130,6 +134,8 @@ class KPWTestResult(Result):
     def where(self) -> kpw_nb.explain.Difference: ...
 
 def short_name(p: Any) -> str: ...
+
+def winner(table: Any) -> int: ...
 
 class KPWTest:
     def __init__(

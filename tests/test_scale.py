@@ -219,8 +219,8 @@ def test_same_bits_from_dask():
 def test_default_call_decides_by_itself(monkeypatch):
     A, B = X[:250, :2], Y[:200, :2]
     assert kpw_test(A, B, candidates=MeanProjector(), n_resamples=19).method == "refit"
-    monkeypatch.setattr("kpw_nb.twosample._FEW", 400)
-    monkeypatch.setattr("kpw_nb.twosample._PAIRS", 10)
+    assert kpw_test(A, B, n_resamples=19).method == "refit"
+    monkeypatch.setattr("kpw_nb.twosample._MANY", 400)
     res = kpw_test(A, B, rng=0, n_resamples=19)
     assert same(res, scaled_test(A, B, rng=0, n_resamples=19)) and res.method == "cells"
     assert (
@@ -236,13 +236,14 @@ def test_default_call_decides_by_itself(monkeypatch):
 def test_default_call_takes_dask():
     da = pytest.importorskip("dask.array")
     A, B = da.from_array(X, chunks=(1000, 4)), da.from_array(Y, chunks=(1000, 4))
-    few = kpw_test(A[:300], B[:200], candidates=MeanProjector(), n_resamples=19, rng=0)
-    assert same(
-        few,
-        scaled_test(
-            X[:300], Y[:200], candidates=MeanProjector(), n_resamples=19, rng=0
-        ),
-    )
+    run = dict(n_resamples=19, rng=0)
+    for options in ({}, dict(candidates=MeanProjector())):  # few rows are gathered
+        few = kpw_test(A[:300], B[:200], **options, **run)
+        assert same(few, kpw_test(X[:300], Y[:200], **options, **run))
+        assert few.method == "refit"
+    one = dict(candidates=MeanProjector(), train_size=100)  # a wish: counted in blocks
+    many = kpw_test(A, B, **one, **run)
+    assert same(many, scaled_test(X, Y, train=100, candidates=MeanProjector(), **run))
     with pytest.raises(ValueError, match="dask collections"):
         kpw_test(A, B, method="refit")
     with pytest.raises(ValueError, match="dask collections"):
