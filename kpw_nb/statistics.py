@@ -782,7 +782,7 @@ def as_candidates(candidates, default) -> list:
 def _as_candidate(c):
     "A projector, or a member of the default family, or its name"
     if isinstance(c, str):
-        check_choice(c, "candidates", ("auto", "kpw", *MEMBERS))
+        check_choice(c, "candidates", ("kpw", *MEMBERS))
         return KPWProjector() if c == "kpw" else MEMBERS[c]
     if isinstance(c, type) or not isinstance(c, Member) and not hasattr(c, "transform"):
         raise TypeError(f"candidates must be projectors, got {c!r}.")

@@ -332,6 +332,12 @@ def train_candidates(t, plan: Plan, X: Sample, Y: Sample, seed) -> Trained:
         family = [select_projector(X, Y, rng=choose)[0]]
     else:
         family = as_candidates(t.candidates, partial(trained_family, Z))
+    named = [c.name for c in family if isinstance(c, Member)]
+    if named:
+        raise ValueError(
+            f"candidates: {', '.join(named)} cannot be trained on other rows; use "
+            "method='refit', or projectors."
+        )
     projectors = [clone(p).fit(Z, labels) for p in family]
     potentials = weights = None
     if plan.statistic == "dual":

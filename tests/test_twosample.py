@@ -250,6 +250,8 @@ BAD = [
     (dict(candidates=3), TypeError, "candidates must be"),
     (dict(candidates=KPWProjector(solver="exact")), ValueError, "solver"),
     (dict(candidates=["best"]), ValueError, "candidates must be"),
+    (dict(candidates=["auto"]), ValueError, "candidates must be"),
+    (dict(method="split", candidates=["share"]), ValueError, "share cannot be trained"),
     (dict(method="refit", candidates="cv"), ValueError, "cv"),
     (dict(n_resamples=0), ValueError, "n_resamples"),
     (dict(n_resamples=9.5), TypeError, "n_resamples"),
