@@ -85,11 +85,19 @@ def find_neighbours(Z, k: int) -> Neighbours:
     )
 
 # %% ../nbs/08a_blind.ipynb #c024
+def settled(T) -> np.ndarray:
+    "To nine digits of the largest: equal points are equal, and rounding is zero"
+    unit = max(np.abs(T).max(), TINY)
+    return np.round(T / unit, 9) * unit
+
+
 class Principal(NamedTuple):
     "Centred points and the leading eigenvectors of their covariance"
 
     centred: np.ndarray  # (N, D), of unit scale
     scores: np.ndarray  # (N, q) coordinates along them, largest first
+    quadratic: np.ndarray  # (N,) zᵀΣz, up to a factor
+    residual: np.ndarray  # (N,) |z|² - (u₁·z)²
 
 
 def principal(Z, most: int = 10) -> Principal:
@@ -101,37 +109,33 @@ def principal(Z, most: int = 10) -> Principal:
     S = centred @ centred.T if wide else centred.T @ centred
     q = min(most, len(S))
     values, vectors = eigh(S, subset_by_index=[len(S) - q, len(S) - 1])
-    values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1]
+    values, vectors = values[::-1], vectors[:, ::-1]
+    values = np.where(values > 1e-12 * values[0], values, 0.0)  # a root of rounding
     scores = vectors * np.sqrt(values) if wide else centred @ vectors
-    return Principal(centred, scores)
+    quadratic = (S * S).sum(1) if wide else ((centred @ S) * centred).sum(1)
+    residual = (centred**2).sum(1) - scores[:, 0] ** 2
+    return Principal(centred, settled(scores), quadratic, residual)
 
 # %% ../nbs/08a_blind.ipynb #c025
-def _log(x):
-    "The logarithm, with a floor at rounding"
-    return np.log(np.maximum(x, 1e-14 * max(x.max(), TINY)))
-
-
-def _quadratic(centred):
-    "zᵀΣz for each row z, up to a factor, from the smaller of two matrices"
-    N, D = centred.shape
-    if D > N:
-        return ((centred @ centred.T) ** 2).sum(1)
-    return ((centred @ (centred.T @ centred)) * centred).sum(1)
+def _log(x, top=None):
+    "The logarithm, with a floor at rounding, of `top` or the largest"
+    top = x.max() if top is None else top
+    return np.log(np.maximum(x, 1e-12 * max(top, TINY)))
 
 
 def norm_score(p: Principal) -> np.ndarray:
     "log |z|²"
-    return _log((p.centred**2).sum(1))
+    return np.round(_log((p.centred**2).sum(1)), 9)
 
 
 def share_score(p: Principal) -> np.ndarray:
     "log zᵀΣz - log |z|²"
-    return _log(_quadratic(p.centred)) - norm_score(p)
+    return np.round(_log(p.quadratic) - _log((p.centred**2).sum(1)), 9)
 
 
 def residual_score(p: Principal) -> np.ndarray:
     "log(|z|² - (u₁·z)²)"
-    return _log((p.centred**2).sum(1) - p.scores[:, 0] ** 2)
+    return np.round(_log(p.residual, (p.centred**2).sum(1).max()), 9)
 
 
 def spacing_score(neighbours: Neighbours) -> np.ndarray:
@@ -165,7 +169,16 @@ class _Shared:
 
     def __init__(self, Z):
         self.Z = Z
-        self.points = Z[landmarks(Z)]
+
+    @cached_property
+    def chosen(self) -> np.ndarray:
+        "Positions of the landmarks"
+        return landmarks(self.Z)
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        "The landmarks"
+        return self.Z[self.chosen]
 
     @cached_property
     def median(self) -> float:
@@ -188,12 +201,8 @@ class _Shared:
         return find_neighbours(self.Z, 5)
 
     @cached_property
-    def _wide(self):
-        return LandmarkMap(Gaussian(self.median), self.points)
-
-    @cached_property
     def _wide_features(self):
-        return self._wide(self.Z)
+        return LandmarkMap(Gaussian(self.median), self.points)(self.Z)
 
     @cached_property
     def _lead(self):
@@ -217,7 +226,7 @@ class Pool(_Shared):
     def crowd(self) -> np.ndarray:
         "The logarithm of the pooled kernel mean at each point"
         phi = LandmarkMap(Gaussian(self.near), self.points)(self.Z)
-        return _log(phi @ phi.mean(0))
+        return np.round(_log(phi @ phi.mean(0)), 9)
 
     def fine(self) -> np.ndarray:
         "Features of a Gaussian kernel at a third of the scale of neighbours"
@@ -239,6 +248,5 @@ class Pool(_Shared):
 
     def covariance(self) -> np.ndarray:
         "Squares of whitened features, which make a covariance operator"
-        white = Whitening(self._wide_features, 1e-2)
-        points = white(self._wide(self.points))
-        return LandmarkMap(squared_inner, points)(white(self._wide_features))
+        psi = Whitening(self._wide_features, 1e-2)(self._wide_features)
+        return LandmarkMap(squared_inner, psi[self.chosen])(psi)

@@ -66,8 +66,7 @@ from .transport import exact_transport
 # %% ../nbs/13_twosample.ipynb #c007
 _FEW_COLUMNS = 3
 _LOW = dict(columns=2, crowd=2, spacing=4, detail=2, fine=2, neighbours=2)
-_LOW |= dict(dependence=1)
-_LOW |= {"KPW": 3}
+_LOW |= {"dependence": 1, "KPW": 3}
 _HIGH = dict(columns=1, norm=1, share=1, residual=1, density=4, dependence=1)
 _HIGH |= {"covariance": 1, "KPW": 1, "KPW smooth": 1}
 
@@ -382,7 +381,9 @@ def _refit(t, plan, X, Y, seeds, run, clock):
     weights = [getattr(c, "weight", 1.0) for c in family]
 
     def fitted(k):
-        few = [s.take(spread(len(s), _SHOWN)) for s in (X, Y)]
+        few = X, Y
+        if n + len(Y) > _MOST:
+            few = [s.take(spread(len(s), _SHOWN)) for s in few]
         return _explaining(family[k], shared).fit(pool(*few), labels_of(*few))
 
     return Outcome(values, family, weights, fitted, (X, Y))
@@ -681,7 +682,7 @@ def _table(family, values):
     )
 
 # %% ../nbs/13_twosample.ipynb #c040
-_SHOWN = 1000  # rows of each sample that a projector is fitted to in order to explain
+_SHOWN = 1000  # rows of each that a projector is fitted to, if there are very many
 
 
 def winner(table) -> int:

@@ -619,3 +619,13 @@ def test_masked_and_missing_values_are_refused():
     stamps = np.array([["2024-01-01"], ["NaT"]], dtype="M8[D]")
     with pytest.raises(ValueError, match="dates"):
         kpw_test(stamps, stamps)
+
+
+def test_a_gram_matrix_of_many_rows_is_explained():
+    "The projector that explains was fitted to a part of its rows, and refused"
+    A = np.random.default_rng(0).normal(size=(1200, 2))
+    A[1100:] += 1
+    gram = WitnessProjector(kernel="precomputed")
+    K = A @ A.T
+    res = kpw_test(K[:1100], K[1100:], candidates=gram, n_resamples=19, rng=0)
+    assert res.pvalue == 0.05 and len(res.projector.points_) == 1200
