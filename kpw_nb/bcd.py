@@ -650,13 +650,52 @@ def line_pull(f, order, is_x, n, out):
         out[k] *= scale
     return total * scale
 
+# %% ../nbs/07_bcd.ipynb #c093
+_DIGIT = 2048
+
 
 @kernel
-def _line_pulls(F, orders, is_x, n, out, values):
-    for b in range(len(F)):
-        values[b] = line_pull(F[b], orders[b], is_x[b], n, out[b])
+def _keys(f, out):
+    "Whole numbers in the order of f, in units of its largest entry"
+    top = 0.0
+    for v in f:
+        top = max(top, abs(v))
+    single = (f * (1.0 / top if top > 0.0 else 1.0)).astype(np.float32)
+    bits = single.view(np.uint32)
+    high = np.uint32(1 << 31)
+    for i in range(f.size):
+        out[i] = ~bits[i] if bits[i] & high else bits[i] | high
 
-# %% ../nbs/07_bcd.ipynb #c092
+
+@kernel
+def _by_digit(keys, order, shift, counts, out):
+    "`order`, sorted by 11 bits of the keys; equal ones stay as they were"
+    counts[:] = 0
+    for k in keys:
+        counts[(k >> shift) & np.uint32(_DIGIT - 1)] += 1
+    start = 0
+    for d in range(_DIGIT):
+        start, counts[d] = start + counts[d], start
+    for i in order:
+        d = (keys[i] >> shift) & np.uint32(_DIGIT - 1)
+        out[counts[d]] = i
+        counts[d] += 1
+
+
+@kernel
+def line_pulls(F, is_x, n, out, values):
+    "`line_pull` of each row of F"
+    N = F.shape[1]
+    keys, counts = np.empty(N, np.uint32), np.empty(_DIGIT, np.int64)
+    order, spare = np.empty(N, np.int64), np.empty(N, np.int64)
+    for b in range(len(F)):
+        _keys(F[b], keys)
+        _by_digit(keys, np.arange(N), np.uint32(0), counts, order)
+        _by_digit(keys, order, np.uint32(11), counts, spare)
+        _by_digit(keys, spare, np.uint32(22), counts, order)
+        values[b] = line_pull(F[b], order, is_x[b], n, out[b])
+
+# %% ../nbs/07_bcd.ipynb #c095
 def sorted_ascent(phi, is_x, steps: int) -> np.ndarray:
     """W after each step, from the witness, for each labelling: (B, steps).
 
@@ -671,6 +710,6 @@ def sorted_ascent(phi, is_x, steps: int) -> np.ndarray:
     for step in range(steps):
         S /= np.maximum(np.linalg.norm(S, axis=1, keepdims=True), TINY)
         F = S @ phi.T
-        _line_pulls(F, np.argsort(F, axis=1), is_x, n, pull, W[step])
+        line_pulls(F, is_x, n, pull, W[step])
         S = pull @ phi
     return W.T

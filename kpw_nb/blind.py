@@ -6,18 +6,20 @@
 __all__ = []
 
 # %% ../nbs/08a_blind.ipynb #c003
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky, eigh, solve_triangular
+from scipy.linalg import cholesky, eigh
+from scipy.linalg.lapack import dtrtri
 from scipy.spatial import KDTree
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from .core import TINY
 from .kernels import Gaussian, Laplace, median_bandwidth
 from .representer import LandmarkMap, landmarks
+from .sample import spread
 
 # %% ../nbs/08a_blind.ipynb #c009
 def leading_values(S, rank: int) -> tuple:
@@ -31,29 +33,18 @@ def leading_values(S, rank: int) -> tuple:
     return values[::-1][:rank], (V @ Q)[:, ::-1][:, :rank]
 
 # %% ../nbs/08a_blind.ipynb #c011
-class Whitening:
-    """Centre features, and divide them by a root of their covariance plus a ridge.
+class Moments:
+    "Mean and scatter of the features φ of a pooled sample, from their sums"
 
-    Parameters
-    ----------
-    phi : ndarray of shape (N, r)
-        Features of the pooled sample.
-    ridge : float
-        In units of the largest eigenvalue of their scatter.
-    """
+    def __init__(self, total, second, size: int):
+        self.mean, self.second = total / size, second
+        self.scatter = second - size * np.outer(self.mean, self.mean)
+        self.top = max(leading_values(self.scatter, 1)[0][0], TINY)
 
-    def __init__(self, phi, ridge):
-        self.mean = phi.mean(0)
-        centred = phi - self.mean
-        scatter = centred.T @ centred
-        top = max(leading_values(scatter, 1)[0][0], TINY)
-        scatter[np.diag_indices(len(scatter))] += ridge * top
-        self.factor = cholesky(scatter, lower=True)
-
-    def __call__(self, phi) -> np.ndarray:
-        "(N, r) whitened features"
-        centred = (phi - self.mean).T
-        return solve_triangular(self.factor, centred, lower=True, check_finite=False).T
+    def whitening(self, ridge: float) -> np.ndarray:
+        "(r, r) matrix Q with QQᵀ = (S + ρλ₁I)⁻¹"
+        S = self.scatter + ridge * self.top * np.eye(len(self.scatter))
+        return dtrtri(cholesky(S, lower=True), lower=1)[0].T
 
 # %% ../nbs/08a_blind.ipynb #c015
 def squared_inner(A, B) -> np.ndarray:
@@ -85,87 +76,145 @@ def find_neighbours(Z, k: int) -> Neighbours:
     )
 
 # %% ../nbs/08a_blind.ipynb #c024
-def settled(T) -> np.ndarray:
-    "To nine digits of the largest: equal points are equal, and rounding is zero"
-    unit = max(np.abs(T).max(), TINY)
-    return np.round(T / unit, 9) * unit
-
-
 class Principal(NamedTuple):
-    "Centred points and the leading eigenvectors of their covariance"
+    "Rows in units of the pool, and four of their scores"
 
     centred: np.ndarray  # (N, D), of unit scale
-    scores: np.ndarray  # (N, q) coordinates along them, largest first
-    quadratic: np.ndarray  # (N,) zᵀΣz, up to a factor
-    residual: np.ndarray  # (N,) |z|² - (u₁·z)²
+    scores: np.ndarray  # (N, q) coordinates along the leading eigenvectors
+    norm: np.ndarray  # (N,) log |z|²
+    share: np.ndarray  # (N,) log zᵀΣz - log |z|²
+    residual: np.ndarray  # (N,) log(|z|² - (u₁·z)²)
+    leading: np.ndarray  # (N,) log of the square along three axes
 
 
-def principal(Z, most: int = 10) -> Principal:
-    "The leading principal components, from the smaller of two matrices"
-    centred = Z - Z.mean(0)
-    centred = centred / max(np.abs(centred).max(), TINY)
-    N, D = centred.shape
-    wide = D > N
-    S = centred @ centred.T if wide else centred.T @ centred
-    q = min(most, len(S))
-    values, vectors = eigh(S, subset_by_index=[len(S) - q, len(S) - 1])
-    values, vectors = values[::-1], vectors[:, ::-1]
-    values = np.where(values > 1e-12 * values[0], values, 0.0)  # a root of rounding
-    scores = vectors * np.sqrt(values) if wide else centred @ vectors
-    quadratic = (S * S).sum(1) if wide else ((centred @ S) * centred).sum(1)
-    residual = (centred**2).sum(1) - scores[:, 0] ** 2
-    return Principal(centred, settled(scores), quadratic, residual)
-
-# %% ../nbs/08a_blind.ipynb #c025
-def _log(x, top=None):
-    "The logarithm, with a floor at rounding, of `top` or the largest"
-    top = x.max() if top is None else top
+def _log(x, top):
+    "The logarithm, with a floor at what is rounding beside `top`"
     return np.log(np.maximum(x, 1e-12 * max(top, TINY)))
 
+# %% ../nbs/08a_blind.ipynb #c025
+class Axes:
+    "Centre, unit and principal components of a pooled sample, for any rows"
 
-def norm_score(p: Principal) -> np.ndarray:
-    "log |z|²"
-    return np.round(_log((p.centred**2).sum(1)), 9)
+    def __init__(self, Z, most: int = 10):
+        self.centre = Z.mean(0)
+        self.unit = max(np.abs(Z - self.centre).max(), TINY)
+        z = (Z - self.centre) / self.unit
+        self.wide = z.shape[1] > len(z)
+        S = z @ z.T if self.wide else z.T @ z
+        values, V = eigh(S, subset_by_index=[max(len(S) - most, 0), len(S) - 1])
+        values, V = values[::-1], V[:, ::-1]
+        if self.wide:
+            varies = values > 1e-12 * values[0]  # a root of rounding is not small
+            V = z.T @ np.where(varies, V / np.sqrt(np.where(varies, values, 1)), 0)
+        self.vectors, self.S = V, z if self.wide else S
+        self.grain = max(np.abs(z @ V).max(), TINY)
+        self.tops = (z**2).sum(1).max(), self._quadratic(z).max()
+
+    def _quadratic(self, z):
+        "zᵀΣz, up to a factor, from the smaller of two matrices"
+        if self.wide:
+            return ((z @ self.S.T) ** 2).sum(1)
+        return ((z @ self.S) * z).sum(1)
+
+    def __call__(self, Z) -> Principal:
+        "What the axes see of some rows, to nine digits"
+        z = (Z - self.centre) / self.unit
+        scores, square = z @ self.vectors, (z**2).sum(1)
+        norm = _log(square, self.tops[0])
+        share = _log(self._quadratic(z), self.tops[1]) - norm
+        residual = _log(square - scores[:, 0] ** 2, self.tops[0])
+        leading = _log((scores[:, :3] ** 2).sum(1), self.tops[0])
+        found = scores / self.grain, norm, share, residual, leading
+        return Principal(z, *(np.round(values, 9) for values in found))
 
 
-def share_score(p: Principal) -> np.ndarray:
-    "log zᵀΣz - log |z|²"
-    return np.round(_log(p.quadratic) - _log((p.centred**2).sum(1)), 9)
-
-
-def residual_score(p: Principal) -> np.ndarray:
-    "log(|z|² - (u₁·z)²)"
-    return np.round(_log(p.residual, (p.centred**2).sum(1).max()), 9)
-
-
-def spacing_score(neighbours: Neighbours) -> np.ndarray:
-    "log of the distance to the last neighbour that is listed"
+def spacing_score(neighbours: Neighbours, k: int) -> np.ndarray:
+    "log of the distance to the k-th neighbour, or the last"
     if not neighbours.distance.size:
         return np.zeros(len(neighbours.place))
-    return _log(neighbours.distance[:, -1])[neighbours.place]
+    far = neighbours.distance[:, :k][:, -1]
+    return np.round(_log(far, far.max()), 9)[neighbours.place]
 
 # %% ../nbs/08a_blind.ipynb #c029
-def normal_scores(T) -> np.ndarray:
-    "Each column through its ranks to a normal distribution; ties get their mean rank"
-    return ndtri((rankdata(T, axis=0) - 0.5) / len(T))
+class NormalScores:
+    """Columns through their ranks to a normal distribution, and the squares of that.
 
+    Parameters
+    ----------
+    T : ndarray of shape (N, c)
+        The columns of the pool, of which 8,192 ranks are enough. What does not vary
+        there is 0.
+    """
 
-def standard(T) -> np.ndarray:
-    "Columns with mean 0 and variance 1; what does not vary is 0"
-    T = T - T.mean(0)
-    scale = np.sqrt((T * T).sum(0) / max(len(T) - 1, 1))
-    varies = scale > 1e-9
-    return np.where(varies, T / np.where(varies, scale, 1.0), 0.0)
+    def __init__(self, T):
+        ordered = np.sort(np.ascontiguousarray(T.T), axis=1)
+        self.sorted = ordered[:, spread(len(T), 8192)]
+        both = self._both(T)
+        self.mean = both.mean(0)
+        scale = np.sqrt(((both - self.mean) ** 2).sum(0) / max(len(T) - 1, 1))
+        self.factor = np.where(scale > 1e-9, 1 / np.maximum(scale, 1e-9), 0.0)
 
+    def _both(self, T):
+        N = self.sorted.shape[1]
+        sides = (
+            np.searchsorted(s, t, "left") + np.searchsorted(s, t, "right")
+            for s, t in zip(self.sorted, np.ascontiguousarray(T.T))
+        )
+        share = np.stack(list(sides), axis=1) / (2 * N)
+        z = ndtri(np.clip(share, 1 / (4 * N), 1 - 1 / (4 * N)))
+        return np.hstack([z, z * z])
 
-def shift_and_spread(T) -> np.ndarray:
-    "For each column its normal scores and their squares, standardised"
-    scores = normal_scores(T)
-    return standard(np.hstack([scores, scores**2]))
+    def __call__(self, T) -> np.ndarray:
+        "(k, 2c) scores and their squares, in the pool of mean 0 and variance 1"
+        return (self._both(T) - self.mean) * self.factor
 
 # %% ../nbs/08a_blind.ipynb #c032
-class _Shared:
-    "What several features need"
+class Senses(NamedTuple):
+    "What several maps have learnt: what it takes to look at a row"
+
+    axes: Callable  # Z -> Principal
+    wide: Callable  # Z -> the Gaussian kernel of median width at the landmarks
+    ranks: Callable  # columns and components -> their normal scores and squares
+
+
+class Rows:
+    "Some rows, and what several maps need of them"
+
+    def __init__(self, Z, senses: Senses):
+        self.Z, self.senses = Z, senses
+
+    @cached_property
+    def principal(self) -> Principal:
+        "Centred rows, principal components and scores"
+        return self.senses.axes(self.Z)
+
+    @cached_property
+    def wide(self) -> np.ndarray:
+        "The Gaussian kernel of median width at the landmarks"
+        return self.senses.wide(self.Z)
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        "Scores of columns, of components, then the squares of both"
+        seen = self.principal
+        return self.senses.ranks(np.hstack([seen.centred, seen.scores]))
+
+
+class FeatureMap(NamedTuple):
+    "Features of any rows"
+
+    raw: Callable  # Rows -> (N, w)
+    matrix: np.ndarray | None = None  # (w, r), if the features are raw @ matrix
+    apart: bool = False  # is each feature, of variance one, a question by itself?
+
+    def __call__(self, rows: Rows) -> np.ndarray:
+        "(N, r) features"
+        raw = self.raw(rows)
+        return raw if self.matrix is None else raw @ self.matrix
+
+# %% ../nbs/08a_blind.ipynb #c033
+class _Widths:
+    "Landmarks of a pooled sample, and widths of kernels"
 
     def __init__(self, Z):
         self.Z = Z
@@ -190,63 +239,194 @@ class _Shared:
         "The scale of neighbours"
         return median_bandwidth(self.points, quantile=0.05)
 
+
+def at_landmarks(kernel, points, Z) -> np.ndarray:
+    "(N, L) kernel of rows and landmarks"
+    return kernel(Z, points)
+
+# %% ../nbs/08a_blind.ipynb #c034
+class Pool(_Widths):
+    "What a pooled sample `Z` teaches without its labels, learnt when asked for"
+
+    def __init__(self, Z):
+        super().__init__(Z)
+        late = Senses(
+            lambda Z: self.axes(Z), lambda Z: self.at_wide(Z), lambda T: self.ranks(T)
+        )
+        self.rows = Rows(Z, late)  # learns when asked
+
     @cached_property
-    def principal(self) -> Principal:
-        "Centred points and leading principal components"
-        return principal(self.Z)
+    def axes(self) -> Axes:
+        "Centre, unit and principal components"
+        return Axes(self.Z)
+
+    @cached_property
+    def ranks(self) -> NormalScores:
+        "Of columns and components"
+        seen = self.rows.principal
+        return NormalScores(np.hstack([seen.centred, seen.scores]))
+
+    @property
+    def senses(self) -> Senses:
+        "All that was learnt for several maps, without the pool"
+        return Senses(self.axes, self.at_wide, self.ranks)
+
+    @cached_property
+    def wide(self) -> LandmarkMap:
+        "Features of the Gaussian kernel of median width"
+        return LandmarkMap(Gaussian(self.median), self.points)
+
+    @property
+    def at_wide(self) -> Callable:
+        "Rows -> the Gaussian kernel of median width at the landmarks"
+        return partial(at_landmarks, self.wide.kernel, self.wide.points)
+
+    @cached_property
+    def moments(self) -> Moments:
+        "Of these features, from all points or some of very many"
+        phi = self.rows.wide[landmarks(self.Z, _ENOUGH)] @ self.wide.matrix
+        return Moments(phi.sum(0), phi.T @ phi, len(phi))
+
+    @cached_property
+    def lead(self) -> np.ndarray:
+        "(N, 50) their leading directions"
+        V = leading_values(self.moments.second, 50)[1]
+        return self.rows.wide @ (self.wide.matrix @ V)
 
     @cached_property
     def neighbours(self) -> Neighbours:
-        "Five nearest others of each point"
-        return find_neighbours(self.Z, 5)
+        "Sixteen nearest others of each point"
+        return find_neighbours(self.Z, 16)
 
-    @cached_property
-    def _wide_features(self):
-        return LandmarkMap(Gaussian(self.median), self.points)(self.Z)
 
-    @cached_property
-    def _lead(self):
-        phi = self._wide_features
-        return phi @ leading_values(phi.T @ phi, 50)[1]
+_ENOUGH = 8192  # points for the covariance of 512 features
 
-# %% ../nbs/08a_blind.ipynb #c033
-class Pool(_Shared):
-    "What does not depend on the labels of a pooled sample `Z`, computed when asked for"
+# %% ../nbs/08a_blind.ipynb #c036
+def _at_landmarks(columns, rows):
+    return columns(rows.Z)
 
-    def density(self) -> np.ndarray:
-        "Features of the Laplace kernel of median width"
-        width = median_bandwidth(self.points, "cityblock")
-        return LandmarkMap(Laplace(width), self.points)(self.Z)
 
-    def detail(self) -> np.ndarray:
-        "Features of the Laplace kernel at half the scale of neighbours"
-        width = median_bandwidth(self.points, "cityblock", 0.05) / 2
-        return LandmarkMap(Laplace(width), self.points)(self.Z)
+def _wide(rows):
+    return rows.wide
 
-    def crowd(self) -> np.ndarray:
-        "The logarithm of the pooled kernel mean at each point"
-        phi = LandmarkMap(Gaussian(self.near), self.points)(self.Z)
-        return np.round(_log(phi @ phi.mean(0)), 9)
 
-    def fine(self) -> np.ndarray:
-        "Features of a Gaussian kernel at a third of the scale of neighbours"
-        return LandmarkMap(Gaussian(self.near / 3), self.points)(self.Z)
+def _squares(inner, offset, rows):
+    return (rows.wide @ inner - offset) ** 2
 
-    def search(self, ridge: float, norm: str) -> np.ndarray:
-        "Fifty features for a search: those of `make_features`, nearly, and faster"
-        phi = self._lead
-        kappa = (phi * phi).sum(0)
-        if norm == "rkhs":
-            return phi * np.sqrt(kappa / (kappa + ridge * kappa[0]))
-        variance, Q = eigh(np.atleast_2d(np.cov(phi.T, bias=True)))
-        floor = max(ridge * variance[-1], TINY)
-        return phi @ (Q / np.sqrt(np.maximum(variance, 0) + floor))
 
-    def dependence(self) -> np.ndarray:
-        "Whitened features of the Gaussian kernel of median width"
-        return Whitening(self._wide_features, 1e-3)(self._wide_features)
+def _inner(points, rows):
+    return squared_inner(rows.principal.centred, points)
 
-    def covariance(self) -> np.ndarray:
-        "Squares of whitened features, which make a covariance operator"
-        psi = Whitening(self._wide_features, 1e-2)(self._wide_features)
-        return LandmarkMap(squared_inner, psi[self.chosen])(psi)
+
+def _columns(rows):
+    return rows.columns
+
+
+def _location(rows):
+    return rows.columns[:, : rows.Z.shape[1]]
+
+
+def _score(scores, value, width, rows):
+    return scores(value(rows)[:, None])[:, :width]
+
+
+def _named(name, rows):
+    return getattr(rows.principal, name)
+
+
+def _crowd(columns, weights, top, rows):
+    return np.round(_log(columns(rows.Z) @ weights, top), 9)
+
+# %% ../nbs/08a_blind.ipynb #c037
+def kernel_map(pool: Pool, kernel) -> FeatureMap:
+    "Features of a kernel at the landmarks"
+    found = LandmarkMap(kernel, pool.points)
+    columns = partial(at_landmarks, kernel, found.points)
+    return FeatureMap(partial(_at_landmarks, columns), found.matrix)
+
+
+def density(pool: Pool) -> FeatureMap:
+    "The Laplace kernel of median width"
+    return kernel_map(pool, Laplace(median_bandwidth(pool.points, "cityblock")))
+
+
+def detail(pool: Pool) -> FeatureMap:
+    "The Laplace kernel at half the scale of neighbours"
+    width = median_bandwidth(pool.points, "cityblock", 0.05) / 2
+    return kernel_map(pool, Laplace(width))
+
+
+def quadratic(pool: Pool) -> FeatureMap:
+    "The kernel (x · y)²: the covariance matrix itself"
+    found = LandmarkMap(squared_inner, pool.rows.principal.centred[pool.chosen])
+    return FeatureMap(partial(_inner, found.points), found.matrix)
+
+
+def dependence(pool: Pool) -> FeatureMap:
+    "The Gaussian kernel of median width, whitened"
+    return FeatureMap(_wide, pool.wide.matrix @ pool.moments.whitening(1e-3))
+
+
+def covariance(pool: Pool) -> FeatureMap:
+    "Squares of whitened features, which make a covariance operator"
+    white = pool.moments.whitening(1e-2)
+    mean, matrix = pool.moments.mean @ white, pool.wide.matrix @ white
+    square = LandmarkMap(squared_inner, pool.rows.wide[pool.chosen] @ matrix - mean)
+    inner = partial(_squares, matrix @ square.points.T, mean @ square.points.T)
+    return FeatureMap(inner, square.matrix)
+
+# %% ../nbs/08a_blind.ipynb #c038
+def _score_map(pool, value, width):
+    scores = NormalScores(value(pool.rows)[:, None])
+    return FeatureMap(partial(_score, scores, value, width))
+
+
+def norm(pool: Pool) -> FeatureMap:
+    "How far out: centre and spread"
+    return _score_map(pool, partial(_named, "norm"), 2)
+
+
+def share(pool: Pool) -> FeatureMap:
+    "How much along the leading directions"
+    return _score_map(pool, partial(_named, "share"), 1)
+
+
+def residual(pool: Pool) -> FeatureMap:
+    "What the first principal component leaves"
+    return _score_map(pool, partial(_named, "residual"), 1)
+
+
+def leading(pool: Pool) -> FeatureMap:
+    "How far out along three principal components"
+    return _score_map(pool, partial(_named, "leading"), 1)
+
+
+def crowd(pool: Pool) -> FeatureMap:
+    "The logarithm of the pooled kernel mean: centre and spread"
+    near = LandmarkMap(Gaussian(pool.near), pool.points)
+    at_points = near.columns(pool.Z)
+    weights = near.matrix @ (at_points.mean(0) @ near.matrix)
+    top = (at_points @ weights).max()
+    columns = partial(at_landmarks, near.kernel, near.points)
+    return _score_map(pool, partial(_crowd, columns, weights, top), 2)
+
+
+def columns(pool: Pool) -> FeatureMap:
+    "Each column and each principal component: centre and spread"
+    return FeatureMap(_columns, apart=True)
+
+
+def location(pool: Pool) -> FeatureMap:
+    "The centres of all columns together"
+    return FeatureMap(_location)
+
+# %% ../nbs/08a_blind.ipynb #c039
+def search_features(pool: Pool, ridge: float, norm: str) -> np.ndarray:
+    "Fifty features for a search: those of `make_features`, nearly, and faster"
+    phi = pool.lead
+    kappa = (phi * phi).sum(0)
+    if norm == "rkhs":
+        return phi * np.sqrt(kappa / (kappa + ridge * kappa[0]))
+    variance, Q = eigh(np.atleast_2d(np.cov(phi.T, bias=True)))
+    floor = max(ridge * variance[-1], TINY)
+    return phi @ (Q / np.sqrt(np.maximum(variance, 0) + floor))

@@ -774,10 +774,10 @@ def _add_test_options(p):
     )
     p.add_argument(
         "--method",
-        choices=("auto", "refit", "split", "cells"),
+        choices=("auto", "refit", "split", "stream"),
         default="auto",
         help="search anew in every relabelling, train on one half and test on the "
-        "other, or test cells of very many rows (default: auto, by size)",
+        "other, or add up very many rows in groups (default: auto, by size)",
     )
     p.add_argument(
         "--alpha",

@@ -267,14 +267,14 @@ def _comparison():
     )
 
 # %% ../nbs/18a_experiments.ipynb #c024
-_GROWING = [250, 500, 1000, 2000, 4000, 8000, 16_000]
+_GROWING, _LARGE = [250, 500, 1000, 2000, 4000], [8000, 16_000]
 
 
-def _sizes():
-    shift, n = _GAUSS, dict(n=_GROWING)
+def _sizes(sizes, n_trials, title):
+    shift, n = _GAUSS, dict(n=sizes)
     tests = {"KPW": KPWTest(), "Classifier": _peers()["Classifier"]}
     return Experiment(
-        "Power against the number of points",
+        title,
         tests,
         _grid(
             shift | n | dict(kind="mean", D=20, shift=0.04),
@@ -285,8 +285,9 @@ def _sizes():
             dict(problem="digits") | n | dict(digits="Q5", size=4),
         ),
         protocol="equal",
+        n_trials=n_trials,
         quick=2,
-        thin=42,
+        thin=6 * len(sizes),
     )
 
 # %% ../nbs/18a_experiments.ipynb #c026
@@ -312,7 +313,8 @@ def experiments() -> dict:
         "projected_dimension": _projected_dimension(),
         "regularisation": _regularisation(),
         "comparison": _comparison(),
-        "sizes": _sizes(),
+        "sizes": _sizes(_GROWING, 50, "Power against the number of points"),
+        "sizes_large": _sizes(_LARGE, 20, "The same for large samples"),
     }
 
 # %% ../nbs/18a_experiments.ipynb #c029

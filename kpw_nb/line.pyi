@@ -30,19 +30,3 @@ def power(gap: Any, p: Any) -> Any: ...
 def walk(z: Any, is_x: Any, n: Any, m: Any, p: Any) -> Any: ...
 
 def walks(z: Any, position: Any, orders: Any, n: Any, p: Any, out: Any) -> Any: ...
-
-def close_ends(ends_a: Any, ends_b: Any) -> Any: ...
-
-def next_cut(ends_a: Any, ends_b: Any, i: Any, j: Any) -> Any: ...
-
-def spread_costs(
-    low: Any,
-    high: Any,
-    place: Any,
-    counts: Any,
-    totals: Any,
-    unit_a: Any,
-    unit_b: Any,
-    p: Any,
-    out: Any,
-) -> Any: ...

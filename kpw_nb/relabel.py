@@ -133,12 +133,52 @@ class Free(Relabelling):
         return np.concatenate([few, rest] if n <= m else [rest, few])
 
 # %% ../nbs/09_relabel.ipynb #c022
+@dataclass(frozen=True)
+class Strata(Relabelling):
+    "Each part is relabelled by itself; its points are counted on from the part before"
+
+    parts: tuple
+
+    @cached_property
+    def count(self) -> float:
+        "The product of the parts' counts; infinite beyond 10^15"
+        count = math.prod(part.count for part in self.parts)
+        return count if count < 1e15 else math.inf
+
+    @cached_property
+    def _starts(self):
+        return np.cumsum([0, *(len(part.observed) for part in self.parts)])[:-1]
+
+    @property
+    def observed(self) -> np.ndarray:
+        "The labelling of each part as it is"
+        return np.arange(sum(len(part.observed) for part in self.parts))
+
+    def _keys(self, key):
+        "The key of each part"
+        if isinstance(key, np.random.SeedSequence):  # its own `spawn` remembers
+            return [
+                np.random.SeedSequence(key.entropy, spawn_key=(*key.spawn_key, i))
+                for i in range(len(self.parts))
+            ]
+        ranks = []
+        for part in self.parts:
+            key, rank = divmod(int(key), part.count)
+            ranks.append(rank)
+        return ranks
+
+    def draw(self, key) -> np.ndarray:
+        "The orders of the parts, one after the other"
+        drawn = zip(self.parts, self._keys(key), self._starts)
+        return np.concatenate([start + part.draw(k) for part, k, start in drawn])
+
+# %% ../nbs/09_relabel.ipynb #c025
 def _exceeds(observed, null):
     "Which of `null` reach `observed`, up to rounding at the scale seen so far"
     scale = np.maximum(abs(observed), np.maximum.accumulate(np.abs(null)))
     return null >= observed - 100 * np.finfo(float).eps * scale
 
-# %% ../nbs/09_relabel.ipynb #c023
+# %% ../nbs/09_relabel.ipynb #c026
 def permutation_pvalue(
     observed: float,
     null,
@@ -160,7 +200,7 @@ def permutation_pvalue(
     null = np.asarray(null, float)
     return (1 + int(_exceeds(float(observed), null).sum())) / (1 + len(null))
 
-# %% ../nbs/09_relabel.ipynb #c026
+# %% ../nbs/09_relabel.ipynb #c029
 def check_resamples(n_resamples: int, alpha: float = 0.05) -> float:
     "The smallest p-value of so many permutations; a warning if it is above `alpha`"
     n_resamples = check_number(n_resamples, "n_resamples", 1, integer=True)
@@ -177,7 +217,7 @@ def check_resamples(n_resamples: int, alpha: float = 0.05) -> float:
         )
     return smallest
 
-# %% ../nbs/09_relabel.ipynb #c029
+# %% ../nbs/09_relabel.ipynb #c032
 def pvalue_interval(
     b: int,
     N: int,
@@ -209,7 +249,7 @@ def pvalue_interval(
     c, M = (b - 1, N - 1) if stopped else (b, N)
     return low, 1.0 if c == M else float(betaincinv(c + 1, M - c, 1 - tail))
 
-# %% ../nbs/09_relabel.ipynb #c033
+# %% ../nbs/09_relabel.ipynb #c036
 def _values(statistic, labellings, which):
     "The statistic of a batch as a float64 matrix (B, C), checked"
     out, B = np.asarray(statistic(labellings)), len(labellings)
@@ -237,7 +277,7 @@ def evaluate(statistic, design, task):
     which = f"one of the permutations {start}..{start + len(keys) - 1}"
     return start, _values(statistic, labellings, which)
 
-# %% ../nbs/09_relabel.ipynb #c035
+# %% ../nbs/09_relabel.ipynb #c038
 def _collect(results, null, observed, stop):
     "Fill `null` from (start, values); how many to keep, and was it interrupted?"
     ready, done = np.zeros(len(null) + 1, bool), 0
@@ -265,7 +305,7 @@ def _collect(results, null, observed, stop):
         )
     return done, False
 
-# %% ../nbs/09_relabel.ipynb #c036
+# %% ../nbs/09_relabel.ipynb #c039
 class Resampled(NamedTuple):
     "What `resample` returns"
 
@@ -274,7 +314,7 @@ class Resampled(NamedTuple):
     complete: bool  # are these all the relabellings there are?
     partial: bool  # was it interrupted?
 
-# %% ../nbs/09_relabel.ipynb #c037
+# %% ../nbs/09_relabel.ipynb #c040
 def _batches(statistic, design, keys, batch, engine):
     "(start, values) of one batch of relabellings after the other, from the engine"
     if not callable(statistic):
@@ -293,7 +333,7 @@ def _batches(statistic, design, keys, batch, engine):
         desc="permutations",
     )
 
-# %% ../nbs/09_relabel.ipynb #c038
+# %% ../nbs/09_relabel.ipynb #c041
 def resample(
     statistic,
     design: Relabelling,
@@ -355,7 +395,7 @@ def resample(
             results.close()
     return Resampled(observed, null[:keep], complete and keep == len(keys), partial_)
 
-# %% ../nbs/09_relabel.ipynb #c044
+# %% ../nbs/09_relabel.ipynb #c047
 def _sequential(h, sign):
     "Besag and Clifford's rule: stop at the `h`-th exceedance"
 
@@ -377,7 +417,7 @@ def _stopping_rule(stop_after, sign, alternative):
         )
     return _sequential(stop_after, sign)
 
-# %% ../nbs/09_relabel.ipynb #c048
+# %% ../nbs/09_relabel.ipynb #c051
 @dataclass(frozen=True, repr=False)
 class PermutationResult(Result):
     """A permutation test; unpacks as (statistic, pvalue).
@@ -404,7 +444,7 @@ class PermutationResult(Result):
     def __iter__(self):
         return iter((self.statistic, self.pvalue))
 
-# %% ../nbs/09_relabel.ipynb #c050
+# %% ../nbs/09_relabel.ipynb #c053
 class _Tail(NamedTuple):
     pvalue: float
     low: float
@@ -428,7 +468,7 @@ def _two_tails(one, other):
     "Twice the smaller p-value, and twice the smaller bounds"
     return _Tail(*(min(1.0, 2 * min(a, b)) for a, b in zip(one, other)))
 
-# %% ../nbs/09_relabel.ipynb #c051
+# %% ../nbs/09_relabel.ipynb #c054
 def _answer(found, others, alternative, stop_after, confidence):
     "The result of one statistic; `others` as in `_one_tail`"
     if len(found.observed) > 1:
@@ -451,7 +491,7 @@ def _answer(found, others, alternative, stop_after, confidence):
         observed, side.pvalue, null, N, found.complete, interval, found.partial
     )
 
-# %% ../nbs/09_relabel.ipynb #c052
+# %% ../nbs/09_relabel.ipynb #c055
 def permutation_test(
     statistic,
     n: int,
@@ -513,7 +553,7 @@ def permutation_test(
     others = design.count - 1 if design.count - 1 <= n_resamples else None
     return _answer(found, others, alternative, stop_after, confidence)
 
-# %% ../nbs/09_relabel.ipynb #c064
+# %% ../nbs/09_relabel.ipynb #c067
 def rounding(rows) -> np.ndarray:
     "For each column what may be rounding at its scale"
     return 100 * np.finfo(float).eps * np.abs(rows).max(0)
@@ -533,7 +573,7 @@ def _rank_pvalues(rows, tol):
         out[:, j] = len(rows) - np.searchsorted(np.sort(column), column - tol[j])
     return out / len(rows)
 
-# %% ../nbs/09_relabel.ipynb #c066
+# %% ../nbs/09_relabel.ipynb #c069
 def normal_zscores(rows) -> np.ndarray:
     "z-scores through the cube root that takes the skewness out of a gamma variable"
     z = zscores(rows)
@@ -550,7 +590,7 @@ def _harmonic(z, weights):
     top = surprise.max(1, keepdims=True)
     return top[:, 0] + np.log(np.exp(surprise - top) @ (weights / weights.sum()))
 
-# %% ../nbs/09_relabel.ipynb #c068
+# %% ../nbs/09_relabel.ipynb #c071
 def aggregate(
     observed,
     null,

@@ -7,7 +7,9 @@ __all__ = []
 
 # %% ../nbs/04_representer.ipynb #c003
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Callable, NamedTuple
+
 import numpy as np
 from scipy.linalg import eigh, solve_triangular
 from scipy.linalg.lapack import dpstrf, dtrtri
@@ -268,10 +270,18 @@ class LandmarkMap:
         self.points = points[self.kept]
         self.factor = np.tril(factor[:rank, :rank])
 
+    def columns(self, Z) -> np.ndarray:
+        "(N, r) kernel of the points Z and the landmarks"
+        return self.kernel(Z, self.points)
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        "(r, r) what makes features of these columns, R⁻ᵀ"
+        return dtrtri(self.factor, lower=1)[0].T
+
     def __call__(self, Z) -> np.ndarray:
         "(N, r) features of the points Z"
-        columns = self.kernel(Z, self.points).T
-        return solve_triangular(self.factor, columns, lower=True, check_finite=False).T
+        return self.columns(Z) @ self.matrix
 
 # %% ../nbs/04_representer.ipynb #c051
 def _landmark_basis(kernel, Z, rank):

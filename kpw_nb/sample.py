@@ -444,7 +444,7 @@ def _slices(X, name):
     return [X[i : i + _BLOCK] for i in cuts]
 
 
-def as_blocks(X, name: str = "X", min_points: int = 4) -> Blocks:
+def as_blocks(X, name: str = "X", min_points: int = 2) -> Blocks:
     "Anything like a table as blocks"
     if is_lazy(X):
         blocks, sizes = _promises(X, name)
@@ -457,8 +457,8 @@ def as_blocks(X, name: str = "X", min_points: int = 4) -> Blocks:
         columns = getattr(blocks[0], "columns", None) if blocks else None
     if sum(sizes) < min_points:
         raise ValueError(
-            f"{name} has {sum(sizes)} point(s), at least {min_points} are required: "
-            "half of them train; collect more data."
+            f"{name} has {sum(sizes)} point(s), at least {min_points} are required; "
+            "collect more data."
         )
     if width == 0:
         raise ValueError(f"{name} has no columns; a point needs at least one number.")

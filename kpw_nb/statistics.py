@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .blind import Pool, norm_score, residual_score
-from .blind import share_score, shift_and_spread, spacing_score
+from . import blind
+from .blind import NormalScores, Pool
 from kpw_nb.bcd import (
     Problem,
     Start,
@@ -397,6 +397,17 @@ def label_marks(orders, n: int, N: int) -> np.ndarray:
     return marks
 
 
+def contrast_value(A, size, apart, matrix) -> np.ndarray:
+    "The statistic of differences of means, one in each row; `size` is nm/(n + m)"
+    if matrix is not None:
+        A = A @ matrix
+    if not apart:
+        return (A * A).sum(1)
+    evidence = A * A * size / 2
+    top = evidence.max(1)
+    return top + np.log(np.exp(evidence - top[:, None]).mean(1))
+
+
 class Contrast(Statistic):
     """A difference of means of features, under every labelling by one product.
 
@@ -409,6 +420,8 @@ class Contrast(Statistic):
     apart : bool, default False
         Is each feature, of variance one, a question by itself? Then the statistic is
         the mean of their evidence, otherwise the squared length.
+    matrix : ndarray of shape (r, q), optional
+        What the difference is multiplied by; the same as features @ matrix.
 
     Examples
     --------
@@ -418,17 +431,14 @@ class Contrast(Statistic):
     [4.0]
     """
 
-    def __init__(self, features, n, apart=False):
-        self.features, self.n, self.apart = features, n, apart
+    def __init__(self, features, n, apart=False, matrix=None):
+        self.features, self.n = features, n
+        self.apart, self.matrix = apart, matrix
 
     def _values(self, marks):
         n, m = self.n, len(self.features) - self.n
         A = np.where(marks, 1 / n, -1 / m) @ self.features
-        if not self.apart:
-            return (A * A).sum(1)
-        evidence = A * A * (n * m / (n + m)) / 2
-        top = evidence.max(1)
-        return top + np.log(np.exp(evidence - top[:, None]).mean(1))
+        return contrast_value(A, n * m / (n + m), self.apart, self.matrix)
 
     def values(self, orders):
         marks = label_marks(orders, self.n, len(self.features))
@@ -640,23 +650,21 @@ def _mean(pool):
 
 
 class Member(NamedTuple):
-    "A candidate of the default family"
+    "A candidate of the default family: a contrast of features, or more than that"
 
     name: str
     sees: str  # what kind of difference
-    make: Callable  # (pool, n) -> Statistic
+    features: Callable | None  # pool -> FeatureMap
     shown_by: Callable = _witness  # pool -> a projector, not fitted
     weight: float = 1.0
+    more: Callable | None = None  # (pool, n) -> Statistic, if there are no features
 
-
-def _score(score, spread=False):
-    "The contrast of one number a point, or of its centre and spread"
-
-    def make(pool, n):
-        features = shift_and_spread(score(pool)[:, None])
-        return Contrast(features if spread else features[:, :1], n)
-
-    return make
+    def make(self, pool: Pool, n: int) -> Statistic:
+        "Its statistic, for the rows of the pool"
+        if self.features is None:
+            return self.more(pool, n)
+        found = self.features(pool)
+        return Contrast(found.raw(pool.rows), n, found.apart, found.matrix)
 
 
 MOVES = "a projection along which mass has to move"
@@ -670,50 +678,46 @@ def _line_search(name, **options):
         return KPWProjector(d=1, solver="exact", **settings)
 
     def make(pool, n):
-        return SortedKPW(pool.search(**options), n)
+        return SortedKPW(blind.search_features(pool, **options), n)
 
-    return Member(name, MOVES, make, shown_by)
+    return Member(name, MOVES, None, shown_by, more=make)
 
 
-def _columns(pool, n):
-    columns = np.hstack([pool.principal.centred, pool.principal.scores])
-    return Contrast(shift_and_spread(columns), n, apart=True)
+def _spacing(k):
+    def make(pool, n):
+        score = blind.spacing_score(pool.neighbours, k)[:, None]
+        return Contrast(NormalScores(score)(score)[:, :1], n)
+
+    return make
+
+
+def _edges(k):
+    return lambda pool, n: Edges(pool.neighbours, n, k)
 
 # %% ../nbs/10_statistics.ipynb #c055
 _SCORES = [
     Member(
-        "columns", "single columns or principal components, centre or spread", _columns
+        "columns",
+        "single columns or principal components, centre or spread",
+        blind.columns,
     ),
-    Member(
-        "norm",
-        "distance from the centre: scale and tails",
-        _score(lambda pool: norm_score(pool.principal), spread=True),
-        _mean,
-    ),
+    Member("norm", "distance from the centre: scale and tails", blind.norm, _mean),
     Member(
         "share",
         "covariance: how much of a point lies along the leading directions",
-        _score(lambda pool: share_score(pool.principal)),
+        blind.share,
         _mean,
     ),
     Member(
-        "residual",
-        "spread beside the first principal component",
-        _score(lambda pool: residual_score(pool.principal)),
-        _mean,
+        "residual", "spread beside the first principal component", blind.residual, _mean
     ),
+    Member("leading", "size along three principal components", blind.leading, _mean),
+    Member("location", "the centres of all columns together", blind.location),
+    Member("spacing", "how far the nearest points are", None, _mean, more=_spacing(5)),
     Member(
-        "spacing",
-        "how far the nearest points are",
-        _score(lambda pool: spacing_score(pool.neighbours)),
-        _mean,
+        "wide spacing", "how far the near points are", None, _mean, more=_spacing(15)
     ),
-    Member(
-        "crowd",
-        "how many points are near",
-        _score(lambda pool: pool.crowd(), spread=True),
-        _mean,
-    ),
+    Member("crowd", "how many points are near", blind.crowd, _mean),
 ]
 
 # %% ../nbs/10_statistics.ipynb #c056
@@ -721,28 +725,29 @@ _KERNELS = [
     Member(
         "density",
         "the density: where there are more points and where fewer",
-        lambda pool, n: Contrast(pool.density(), n),
+        blind.density,
     ),
     Member(
-        "detail",
-        "detail of the density, below the scale of near points",
-        lambda pool, n: Contrast(pool.detail(), n),
+        "detail", "detail of the density, below the scale of near points", blind.detail
     ),
-    Member("fine", "fine structure", lambda pool, n: Contrast(pool.fine(), n)),
     Member(
         "neighbours",
         "which points are nearest to each other",
-        lambda pool, n: Edges(pool.neighbours, n),
+        None,
+        more=_edges(4),
     ),
     Member(
-        "dependence",
-        "dependence between columns",
-        lambda pool, n: Contrast(pool.dependence(), n),
+        "wide neighbours",
+        "which points are near each other",
+        None,
+        more=_edges(16),
     ),
+    Member("quadratic", "covariance of columns", blind.quadratic),
+    Member("dependence", "dependence between columns", blind.dependence),
     Member(
         "covariance",
         "covariance of columns and of their nonlinear features",
-        lambda pool, n: Contrast(pool.covariance(), n),
+        blind.covariance,
     ),
     _line_search("KPW", ridge=0.1, norm="variance"),
     _line_search("KPW smooth", ridge=1.0, norm="rkhs"),

@@ -2,6 +2,7 @@
 from typing import Any
 from typing import NamedTuple
 import collections.abc
+import kpw_nb.blind
 import numpy
 
 __all__ = [
@@ -53,8 +54,16 @@ class MMD(Statistic):
 
 def label_marks(orders: Any, n: int, N: int) -> numpy.ndarray: ...
 
+def contrast_value(A: Any, size: Any, apart: Any, matrix: Any) -> numpy.ndarray: ...
+
 class Contrast(Statistic):
-    def __init__(self, features: Any, n: Any, apart: Any = False) -> None: ...
+    def __init__(
+        self,
+        features: Any,
+        n: Any,
+        apart: Any = False,
+        matrix: Any = None,
+    ) -> None: ...
     def values(self, orders: Any) -> Any: ...
     def __getattr__(self, name: str) -> Any: ...
 
@@ -98,9 +107,11 @@ def refit_statistic(
 class Member(NamedTuple):
     name: str
     sees: str
-    make: collections.abc.Callable
+    features: collections.abc.Callable | None
     shown_by: collections.abc.Callable
     weight: float
+    more: collections.abc.Callable | None
+    def make(self, pool: kpw_nb.blind.Pool, n: int) -> Statistic: ...
     def __getattr__(self, name: str) -> Any: ...
 
 def refit_statistics(

@@ -20,7 +20,6 @@ from fastcore.basics import patch
 from sklearn.base import BaseEstimator, clone
 
 from .blind import Pool
-from .cells import compressed_values, fit_cells
 from .core import Result, check_choice, check_number, root_seed, spawn_seeds
 from .distance import KPWProjector, MeanProjector, WitnessProjector
 from .engine import CHUNK, Engine, one_thread
@@ -38,6 +37,7 @@ from kpw_nb.relabel import (
     zscores,
 )
 from kpw_nb.sample import (
+    Blocks,
     Sample,
     as_blocks,
     as_samples,
@@ -49,7 +49,6 @@ from kpw_nb.sample import (
     spread,
     take_rows,
 )
-from .scale import Counter, choose_rows, count_rows, gains, tree_of
 from kpw_nb.statistics import (
     Dual,
     Potentials,
@@ -61,14 +60,16 @@ from kpw_nb.statistics import (
     refit_statistics,
     wasserstein_statistic,
 )
+from .stream import KEPT, stream
 from .transport import exact_transport
 
 # %% ../nbs/13_twosample.ipynb #c007
 _FEW_COLUMNS = 3
-_LOW = dict(columns=2, crowd=2, spacing=4, detail=2, fine=2, neighbours=2)
-_LOW |= {"dependence": 1, "KPW": 3}
-_HIGH = dict(columns=1, norm=1, share=1, residual=1, density=4, dependence=1)
-_HIGH |= {"covariance": 1, "KPW": 1, "KPW smooth": 1}
+_LOW = dict(columns=2, crowd=2, norm=1, spacing=4, detail=2, neighbours=2, dependence=1)
+_LOW |= {"wide spacing": 1, "wide neighbours": 2, "KPW": 3, "KPW smooth": 3}
+_HIGH = dict(columns=2, location=4, norm=2, share=2, residual=1, leading=1, density=6)
+_HIGH |= dict(dependence=2, covariance=2, quadratic=1)
+_HIGH |= {"KPW": 2, "KPW smooth": 2}
 
 
 def default_family(pool: Pool) -> list:
@@ -96,7 +97,7 @@ class Plan(Result):
 
     Attributes
     ----------
-    method : {"refit", "split", "cells"}
+    method : {"refit", "split", "stream"}
         How the test keeps its level.
     family : str
         Where the candidates come from: "default", "cross-validation" or "given".
@@ -122,7 +123,7 @@ class Plan(Result):
     why: str
 
 # %% ../nbs/13_twosample.ipynb #c013
-METHODS = ("auto", "refit", "split", "cells")
+METHODS = ("auto", "refit", "split", "stream")
 STATISTICS = ("auto", "wasserstein", "dual")
 COMBINE = ("auto", "harmonic", "max", "minp", "softmax", "weights")
 
@@ -136,7 +137,8 @@ def _check_settings(t):
     check_choice(t.method, "method", METHODS)
     check_choice(t.statistic, "statistic", STATISTICS)
     check_choice(t.combine, "combine", COMBINE)
-    if _is(t.candidates, "cv") and t.method in ("refit", "cells"):
+    check_number(t.kept, "kept", 4, integer=True)
+    if _is(t.candidates, "cv") and t.method in ("refit", "stream"):
         raise ValueError(
             "candidates='cv' chooses by held-out data, so it needs method='split'."
         )
@@ -156,7 +158,6 @@ def _wish(t):
 
 # %% ../nbs/13_twosample.ipynb #c014
 _FEW, _MOST, _PAIRS = 2000, 3000, 10**6  # pooled points, and pairs, of a quick refit
-_MANY = 100_000  # pooled points, if every candidate is linear in them
 
 
 def _is_linear(candidates):
@@ -169,22 +170,46 @@ def _is_linear(candidates):
     )
 
 
+def _can_stream(t):
+    "Are there only members of the default family, and nothing trained?"
+    if _is(t.candidates, "auto"):
+        return True
+    return not _is(t.candidates, "cv") and all(
+        isinstance(c, Member) for c in as_candidates(t.candidates, list)
+    )
+
+
 def _is_quick(t, n, m):
     "Is a search in every permutation quick?"
     if not _is(t.candidates, "cv") and _is_linear(t.candidates):
-        return n + m <= _MANY
+        return n + m <= t.kept
     return n + m <= _FEW or (n + m <= _MOST and n * m <= _PAIRS)
+
+# %% ../nbs/13_twosample.ipynb #c015
+def _check_stream(t, wish, lazy):
+    "Refuse what needs rows that are not at hand, or held-out ones"
+    if wish and t.method == "stream":
+        raise ValueError(
+            f"{wish} is about held-out data, which method='stream' does not have; use "
+            "method='split' or 'auto'."
+        )
+    if lazy and (wish or t.method in ("refit", "split") or not _can_stream(t)):
+        raise ValueError(
+            "X and Y are dask collections, of which sums are formed where they lie: "
+            "that is method='stream' or 'auto' with candidates='auto' or names of the "
+            "default family. For all else pass arrays (X.compute())."
+        )
+    if t.method == "stream" and not _can_stream(t):
+        raise ValueError(
+            "method='stream' adds up the features of the default family; use "
+            "candidates='auto' or its names, or method='split' for projectors."
+        )
 
 
 def _method(t, n, m, lazy):
     "(method, why)"
     wish = _wish(t)
-    if lazy and (t.method in ("refit", "split") or _is(t.candidates, "cv")):
-        raise ValueError(
-            "X and Y are dask collections, which are tested on held-out blocks; use "
-            "method='cells' or 'auto' without candidates='cv', or pass arrays "
-            "(X.compute())."
-        )
+    _check_stream(t, wish, lazy)
     if t.method == "refit" and wish:
         raise ValueError(
             f"{wish} is about held-out data, which method='refit' does not have; use "
@@ -193,16 +218,16 @@ def _method(t, n, m, lazy):
     if t.method != "auto":
         return t.method, "asked for"
     if lazy:
-        return "cells", "the samples lie in blocks, which are counted where they lie"
+        return "stream", "the samples lie in blocks, which are added up where they lie"
     if _is_quick(t, n, m):
         if wish:
             return "split", f"{wish} needs held-out data"
         return "refit", f"all {n + m} points are used, without a split"
-    if _is(t.candidates, "auto") and t.train_size is None:
-        return "cells", f"{n + m} points are too many to search anew each time"
+    if _can_stream(t) and not wish:
+        return "stream", f"{n + m} points are added up in groups"
     return "split", f"{n + m} points are too many to search anew each time"
 
-# %% ../nbs/13_twosample.ipynb #c015
+# %% ../nbs/13_twosample.ipynb #c016
 def resolve(t, n: int, m: int, lazy: bool = False) -> Plan:
     "Every 'auto' of a `KPWTest` for samples of n and m points"
     _check_settings(t)
@@ -212,15 +237,15 @@ def resolve(t, n: int, m: int, lazy: bool = False) -> Plan:
     if _is(t.candidates, "cv"):
         family = "cross-validation"
     statistic, combine = t.statistic, t.combine
-    if method == "refit":
+    if method in ("refit", "stream"):
         statistic = "refit"
     elif statistic == "auto":
         statistic = "dual" if method == "split" and default else "wasserstein"
     if combine == "auto":
-        combine = {"refit": "harmonic", "split": "weights", "cells": "max"}[method]
+        combine = "weights" if method == "split" else "harmonic"
     return Plan(method, family, statistic, combine, why)
 
-# %% ../nbs/13_twosample.ipynb #c017
+# %% ../nbs/13_twosample.ipynb #c018
 def paper_grid(Z) -> list:
     "ρ in {0.25, 0.5, 0.75} and σ² in {0.5, 1, 2} times its median value"
     h = median_bandwidth(Z)
@@ -235,7 +260,7 @@ def labels_of(X, Y) -> np.ndarray:
     "0 for each row of X, 1 for each row of Y"
     return np.repeat([0, 1], [len(X), len(Y)])
 
-# %% ../nbs/13_twosample.ipynb #c018
+# %% ../nbs/13_twosample.ipynb #c019
 class Tried(NamedTuple):
     "A projector and what it reached on held-out data"
 
@@ -253,7 +278,7 @@ def _try(projector, train, test, n_resamples, seed):
     z = zscores(np.vstack([found.observed, found.null]))[0, 0]
     return Tried(projector, permutation_pvalue(found.observed[0], found.null[:, 0]), z)
 
-# %% ../nbs/13_twosample.ipynb #c019
+# %% ../nbs/13_twosample.ipynb #c020
 def select_projector(
     X,
     Y,
@@ -305,7 +330,7 @@ def select_projector(
     best = min(table, key=lambda tried: (tried.pvalue, -tried.zscore))
     return best.projector, table
 
-# %% ../nbs/13_twosample.ipynb #c022
+# %% ../nbs/13_twosample.ipynb #c023
 def training_weights(family, Z, n, iterations, rng) -> np.ndarray:
     "Softmax of the z-scores of the candidates on the training data"
     statistic = refit_statistics(family, Z, n, iterations)
@@ -346,7 +371,7 @@ def train_candidates(t, plan: Plan, X: Sample, Y: Sample, seed) -> Trained:
         weights = training_weights(family, Z, len(X), t.refit_iter, weigh)
     return Trained(projectors, potentials, weights)
 
-# %% ../nbs/13_twosample.ipynb #c024
+# %% ../nbs/13_twosample.ipynb #c025
 class Outcome(NamedTuple):
     "What a way to test gives"
 
@@ -368,7 +393,14 @@ class _Clock:
         now = time.perf_counter()
         self.seconds[name], self.start = now - self.start, now
 
-# %% ../nbs/13_twosample.ipynb #c026
+# %% ../nbs/13_twosample.ipynb #c027
+def _fitted(family, shared, samples, k):
+    "The projector that shows what candidate k has seen; of very many rows some serve"
+    if sum(map(len, samples)) > _MOST:
+        samples = [s.take(spread(len(s), _SHOWN)) for s in samples]
+    return _explaining(family[k], shared).fit(pool(*samples), labels_of(*samples))
+
+
 def _refit(t, plan, X, Y, seeds, run, clock):
     Z, n = pool(X, Y), len(X)
     shared = Pool(Z)
@@ -379,16 +411,11 @@ def _refit(t, plan, X, Y, seeds, run, clock):
     values = resample(statistic, Free(n, len(Y)), rng=seeds[2], batch=batch, **run)
     clock.lap("permutations")
     weights = [getattr(c, "weight", 1.0) for c in family]
+    return Outcome(
+        values, family, weights, partial(_fitted, family, shared, (X, Y)), (X, Y)
+    )
 
-    def fitted(k):
-        few = X, Y
-        if n + len(Y) > _MOST:
-            few = [s.take(spread(len(s), _SHOWN)) for s in few]
-        return _explaining(family[k], shared).fit(pool(*few), labels_of(*few))
-
-    return Outcome(values, family, weights, fitted, (X, Y))
-
-# %% ../nbs/13_twosample.ipynb #c028
+# %% ../nbs/13_twosample.ipynb #c029
 def _held_out(trained, X, Y, seed, run, clock, detail=""):
     "The statistic of held-out projections, a column for each fitted projector"
     n = len(X)
@@ -414,19 +441,7 @@ def _split(t, plan, X, Y, seeds, run, clock):
     outcome = _held_out(trained, *test, seeds[2], run, clock, detail)
     return outcome._replace(samples=(X, Y))  # every row is explained
 
-# %% ../nbs/13_twosample.ipynb #c030
-_TRAIN = 500  # rows of each sample that train
-
-
-def _train_rows(train_size, n):
-    "How many rows train: a number, or a share"
-    if train_size is None:
-        return _TRAIN
-    if isinstance(train_size, numbers.Integral):
-        return check_number(train_size, "train_size", 2, integer=True)
-    return max(round(check_number(train_size, "train_size", 0, 1) * n), 2)
-
-
+# %% ../nbs/13_twosample.ipynb #c031
 def _same_frame(X, Y):
     "Y with its columns in the order of those of X, if both have names"
     if getattr(X, "columns", None) is None or getattr(Y, "columns", None) is None:
@@ -450,6 +465,8 @@ def _is_plain(X):
 
 def _blocks(X, Y):
     "Both samples in blocks, with the same columns"
+    if isinstance(X, Blocks):
+        return X, Y
     if is_lazy(X) or is_lazy(Y):
         Y = _same_frame(X, Y)
     elif not (_is_plain(X) and _is_plain(Y)):
@@ -462,54 +479,42 @@ def _blocks(X, Y):
         )
     return samples
 
-# %% ../nbs/13_twosample.ipynb #c031
-def _cells(t, plan, X, Y, seeds, run, clock):
-    n_cells = check_number(t.n_cells, "n_cells", 1, integer=True)
+# %% ../nbs/13_twosample.ipynb #c032
+def _in_words(shares, sizes):
+    "How the rows are used"
+    kept = " + ".join(str(share.kept) for share in shares)
+    if not shares[0].groups:
+        words = f"{kept} rows relabelled one by one"
+    else:
+        groups = " + ".join(str(share.groups) for share in shares)
+        words = f"{kept} rows relabelled one by one, the others in {groups} groups of "
+        words += str(shares[0].size)
+    for name, share, size in zip("XY", shares, sizes):
+        if share.used < size:
+            words += f"; {share.used} of the {size} rows of {name} are enough"
+    return words
+
+
+def _stream(t, plan, X, Y, seeds, run, clock):
     samples = _blocks(X, Y)
-    gens = [np.random.default_rng(seed) for seed in seeds[0].spawn(2)]
-    chosen = [
-        choose_rows(len(s), _train_rows(t.train_size, len(s)), g)
-        for s, g in zip(samples, gens)
-    ]
-    train, place, show = zip(
-        *([take_rows(s, index) for index in c] for s, c in zip(samples, chosen))
-    )
-    clock.lap("rows")
-    trained = train_candidates(t, plan, *train, seeds[1])
-    counter = Counter(trained.projectors)
-    points = np.vstack([s.values for s in (*train, *place)])
-    cells = fit_cells(list(counter(points).T), n_cells)
-    clock.lap("training")
-    values, sizes = _count(
-        samples, chosen, trained, counter, cells, seeds[2], run, clock
-    )
-    detail = (
-        f"trained on {len(train[0])} + {len(train[1])} rows, tested on {sizes[0]} + "
-        f"{sizes[1]}, counted in {cells.n_cells} cells"
-    )
-    family, fitted = trained.projectors, trained.projectors.__getitem__
-    return Outcome(values, family, trained.weights, fitted, show, detail)
+    engine = Engine(run["workers"], run["progress"])
 
+    def choose(shared):
+        return as_candidates(t.candidates, partial(default_family, shared))
 
-def _count(samples, chosen, trained, counter, cells, seed, run, clock):
-    "Count both samples, and permute the counts"
-    engine, tree = Engine(run["workers"], run["progress"]), tree_of(cells)
-    leave = [np.sort(np.concatenate([c.train, c.place])) for c in chosen]
-    counts = [
-        count_rows(s, counter, tree, index, engine) for s, index in zip(samples, leave)
-    ]
-    clock.lap("counting")
-    sizes, kind = [int(c.sum()) for c in counts], "wasserstein"
-    if trained.potentials is not None:
-        cells, kind = gains(cells, trained.potentials, *sizes), "mean"
-    values = compressed_values(*counts, cells, statistic=kind, rng=seed, **run)
+    made = stream(samples, choose, t.kept, engine)
+    clock.lap("sums")
+    values = resample(made.statistic, made.design, rng=seeds[2], batch=CHUNK, **run)
     clock.lap("permutations")
-    return values, sizes
+    weights = [c.weight for c in made.family]
+    fitted = partial(_fitted, made.family, made.pool, made.kept)
+    detail = _in_words(made.shares, [len(s) for s in samples])
+    return Outcome(values, made.family, weights, fitted, made.kept, detail)
 
 
-WAYS = {"refit": _refit, "split": _split, "cells": _cells}
+WAYS = {"refit": _refit, "split": _split, "stream": _stream}
 
-# %% ../nbs/13_twosample.ipynb #c033
+# %% ../nbs/13_twosample.ipynb #c034
 class Candidate(NamedTuple):
     "What one candidate found"
 
@@ -519,7 +524,7 @@ class Candidate(NamedTuple):
     pvalue: float  # as if it had been alone
     sees: str  # what kind of difference
 
-# %% ../nbs/13_twosample.ipynb #c034
+# %% ../nbs/13_twosample.ipynb #c035
 @dataclass(frozen=True, repr=False, eq=False)
 class KPWTestResult(Result):
     """What `kpw_test` returns; unpacks as (statistic, pvalue).
@@ -549,7 +554,7 @@ class KPWTestResult(Result):
     projector : object
         The candidate that explains, fitted: of the strongest ones, the smoothest.
     samples : tuple of Sample
-        What `where` and `plot` show: all rows, or a thousand of very many.
+        What `where` and `plot` show: all rows, or those kept of very many.
 
     Examples
     --------
@@ -577,10 +582,10 @@ class KPWTestResult(Result):
     def __iter__(self):
         return iter((self.statistic, self.pvalue))
 
-# %% ../nbs/13_twosample.ipynb #c035
+# %% ../nbs/13_twosample.ipynb #c036
 @patch(as_prop=True)
 def method(self: KPWTestResult) -> str:
-    "How the level was kept: refit, split or cells"
+    "How the level was kept: refit, split or stream"
     return self.plan.method
 
 
@@ -601,7 +606,7 @@ def where(self: KPWTestResult) -> Difference:
     "The rows and columns in which the samples differ most"
     return explain(self.projector, *self.samples)
 
-# %% ../nbs/13_twosample.ipynb #c036
+# %% ../nbs/13_twosample.ipynb #c037
 @patch
 def _rows(self: KPWTestResult):
     "The answer in a sentence, then the table"
@@ -627,7 +632,7 @@ def _rows(self: KPWTestResult):
     seconds = ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items())
     return rows + [("seed", str(self.seed)), ("seconds", seconds)]
 
-# %% ../nbs/13_twosample.ipynb #c037
+# %% ../nbs/13_twosample.ipynb #c038
 @patch
 def plot(self: KPWTestResult, axes=None):
     "Projected samples with their transport, and the null distribution"
@@ -643,7 +648,7 @@ def plot(self: KPWTestResult, axes=None):
     plot_null(self.null_distribution, self.statistic, self.pvalue, ax=axes[1])
     return axes[0].figure, axes
 
-# %% ../nbs/13_twosample.ipynb #c039
+# %% ../nbs/13_twosample.ipynb #c040
 def _combine(values, plan, weights):
     "Combined observed value and combined null"
     observed, null = values.observed, values.null
@@ -681,7 +686,7 @@ def _table(family, values):
         for c, row in zip(family, numbers)
     )
 
-# %% ../nbs/13_twosample.ipynb #c040
+# %% ../nbs/13_twosample.ipynb #c041
 _SHOWN = 1000  # rows of each that a projector is fitted to, if there are very many
 
 
@@ -703,7 +708,7 @@ def _explaining(candidate, pool):
         return candidate.shown_by(pool)
     return clone(candidate)
 
-# %% ../nbs/13_twosample.ipynb #c041
+# %% ../nbs/13_twosample.ipynb #c042
 def _explainer(table, family):
     "Which candidate explains: of those that see it best, the smoothest"
     if any(isinstance(c, Member) for c in family):
@@ -744,16 +749,16 @@ def _result(plan, outcome, seed, clock):
         samples=outcome.samples,
     )
 
-# %% ../nbs/13_twosample.ipynb #c044
+# %% ../nbs/13_twosample.ipynb #c045
 class KPWTest(BaseEstimator):
     """Two-sample test on the shared protocol: `fit` trains, `test` answers.
 
     Parameters
     ----------
-    method : {"auto", "refit", "split", "cells"}, default "auto"
-        "refit": all rows; what sees labels is redone in every permutation. "split":
-        train on a part, permute the rest (Algorithm 1 of the paper). "cells": train on
-        a few rows, count all others, permute the counts. "auto" chooses, and says so.
+    method : {"auto", "refit", "split", "stream"}, default "auto"
+        "refit": all rows; what sees labels is redone in every permutation. "stream":
+        the same for very many rows, most of them in groups. "split": train on a part,
+        permute the rest (Algorithm 1 of the paper). "auto" chooses, and says so.
     candidates : "auto", "kpw", "cv", a projector, or a list, default "auto"
         What is tried: the default family; the paper's projector; its cross-validation,
         which needs a split; projectors, or names of the default family.
@@ -764,10 +769,9 @@ class KPWTest(BaseEstimator):
     refit_iter : int, default 30
         Iterations of each search under "refit".
     train_size : float or int, optional
-        Share of the rows that trains, or their number; a half for "split", 500 rows for
-        "cells".
-    n_cells : int, default 4096
-        Cells at most, for "cells".
+        Share of the rows that trains, or their number; a half, if not given.
+    kept : int, default 100_000
+        Points at most that are relabelled one by one; beyond, in groups.
 
     Examples
     --------
@@ -788,7 +792,7 @@ class KPWTest(BaseEstimator):
         statistic="auto",
         refit_iter=30,
         train_size=None,
-        n_cells=4096,
+        kept=KEPT,
     ):
         self.method = method
         self.candidates = candidates
@@ -796,14 +800,14 @@ class KPWTest(BaseEstimator):
         self.statistic = statistic
         self.refit_iter = refit_iter
         self.train_size = train_size
-        self.n_cells = n_cells
+        self.kept = kept
 
     @property
     def trains(self) -> bool:
         "Does it need data besides what it tests?"
         return self.method == "split" or _is(self.candidates, "cv")
 
-# %% ../nbs/13_twosample.ipynb #c045
+# %% ../nbs/13_twosample.ipynb #c046
 @patch
 def fit(self: KPWTest, X, Y, rng=None) -> KPWTest:
     """Train the projectors; `test` then treats its samples as held out.
@@ -822,13 +826,8 @@ def fit(self: KPWTest, X, Y, rng=None) -> KPWTest:
     """
     X, Y = as_samples(X, Y)
     plan = resolve(self, len(X), len(Y))
-    if self.method == "refit":
+    if self.method in ("refit", "stream"):
         return self
-    if self.method == "cells":
-        raise ValueError(
-            "method='cells' chooses its own training rows; call test without fit, or "
-            "use method='split'."
-        )
     if plan.method != "split":
         plan = resolve(clone(self).set_params(method="split"), len(X), len(Y))
     with one_thread():
@@ -838,7 +837,7 @@ def fit(self: KPWTest, X, Y, rng=None) -> KPWTest:
     self.marks_ = row_marks(pool(X, Y))
     return self
 
-# %% ../nbs/13_twosample.ipynb #c047
+# %% ../nbs/13_twosample.ipynb #c048
 def _reorder(s, order):
     columns = tuple(s.columns[j] for j in order)
     values = np.ascontiguousarray(s.values[:, order])  # bits depend on the layout
@@ -876,11 +875,11 @@ def held_out_samples(t, X, Y) -> tuple:
     _check_rows(t, Y)
     return X, Y
 
-# %% ../nbs/13_twosample.ipynb #c048
+# %% ../nbs/13_twosample.ipynb #c049
 def _warn_if_hopeless(n, m, plan, alpha=0.05):
     "Say so if the samples are so small that no relabelling can be rare enough"
     # for n = m a refit cannot tell X from Y
-    alike = 2 if plan.method == "refit" and n == m else 1
+    alike = 2 if plan.method != "split" and n == m else 1
     smallest = Free(n, m).smallest_pvalue(10**9, alike)
     if smallest > alpha:
         warnings.warn(
@@ -889,7 +888,7 @@ def _warn_if_hopeless(n, m, plan, alpha=0.05):
             stacklevel=4,
         )
 
-# %% ../nbs/13_twosample.ipynb #c049
+# %% ../nbs/13_twosample.ipynb #c050
 def _rows_in(X) -> int:
     "How many rows, without a look at them"
     shape = getattr(X, "shape", None)
@@ -899,12 +898,13 @@ def _rows_in(X) -> int:
 
 
 def _gathered(t, X, Y):
-    "Dask collections that are small enough for all rows to be used, in memory"
-    if t.method != "auto" or _wish(t) or not (is_lazy(X) or is_lazy(Y)):
+    "Dask collections in blocks; or in memory, if few enough for all rows to be kept"
+    if not (is_lazy(X) or is_lazy(Y)):
         return X, Y
     samples = _blocks(X, Y)
-    if not _is_quick(t, *map(len, samples)):
-        return X, Y
+    free = t.method == "auto" and not _wish(t) and _can_stream(t)
+    if not (free and _is_quick(t, *map(len, samples))):
+        return samples
     return tuple(take_rows(s, np.arange(len(s))) for s in samples)
 
 
@@ -920,7 +920,7 @@ def _trained_test(t, X, Y, root, run):
     plan = Plan("split", p.family, p.statistic, p.combine, why)
     return _result(plan, outcome, root, clock)
 
-# %% ../nbs/13_twosample.ipynb #c050
+# %% ../nbs/13_twosample.ipynb #c051
 @patch
 def test(
     self: KPWTest, X, Y, *, n_resamples: int = 199, rng=None, workers=1, progress=False
@@ -953,15 +953,15 @@ def test(
             return _trained_test(self, X, Y, root, run)
         clock = _Clock()
         X, Y = _gathered(self, X, Y)
-        plan = resolve(self, _rows_in(X), _rows_in(Y), is_lazy(X) or is_lazy(Y))
-        if plan.method != "cells":
+        plan = resolve(self, _rows_in(X), _rows_in(Y), isinstance(X, Blocks))
+        if plan.method != "stream":
             X, Y = as_samples(X, Y)
             _warn_if_hopeless(len(X), len(Y), plan)
         way = WAYS[plan.method]
         outcome = way(self, plan, X, Y, spawn_seeds(root, 3), run, clock)
         return _result(plan, outcome, root, clock)
 
-# %% ../nbs/13_twosample.ipynb #c051
+# %% ../nbs/13_twosample.ipynb #c052
 def kpw_test(
     X,
     Y,
@@ -985,18 +985,17 @@ def kpw_test(
     X, Y : array_like, data frame, Sample or Dask collection of shape (n, D), (m, D)
         The samples: rows are points, columns are features. Columns with names are
         matched by name.
-    method : {"auto", "refit", "split", "cells"}, default "auto"
-        "refit": all rows; what sees labels is redone in every permutation. "split":
-        train on a part, permute the rest (Algorithm 1 of the paper). "cells": train on
-        a few rows, count all others, permute the counts. "auto" chooses, and says so.
+    method : {"auto", "refit", "split", "stream"}, default "auto"
+        "refit": all rows; what sees labels is redone in every permutation. "stream":
+        the same for very many rows, most of them in groups. "split": train on a part,
+        permute the rest (Algorithm 1 of the paper). "auto" chooses, and says so.
     candidates : "auto", "kpw", "cv", a projector, or a list, default "auto"
         What is tried: the default family; the paper's projector; its cross-validation,
         which needs a split; projectors, or names of the default family.
     n_resamples : int, default 199
         Relabellings, the observed one not counted.
     train_size : float or int, optional
-        Share of the rows that trains, or their number; a half for "split", 500 rows for
-        "cells".
+        Share of the rows that trains, or their number; a half, if not given.
     combine : {"auto", "harmonic", "max", "minp", "softmax", "weights"}, default "auto"
         How several candidates become one statistic; "weights" come from training.
     statistic : {"auto", "wasserstein", "dual"}, default "auto"
@@ -1018,7 +1017,7 @@ def kpw_test(
     run = dict(n_resamples=n_resamples, rng=rng, workers=workers, progress=progress)
     return test.test(X, Y, **run)
 
-# %% ../nbs/13_twosample.ipynb #c053
+# %% ../nbs/13_twosample.ipynb #c054
 kpw_test.__doc__ = (
     (kpw_test.__doc__ or "")
     + """

@@ -146,7 +146,7 @@ class KPWTest:
         statistic: Any = 'auto',
         refit_iter: Any = 30,
         train_size: Any = None,
-        n_cells: Any = 4096,
+        kept: Any = 100000,
     ) -> None: ...
     def fit(self, X: Any, Y: Any, rng: Any = None) -> KPWTest: ...
     def test(

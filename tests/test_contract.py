@@ -14,13 +14,13 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kpw_nb.baselines as baselines
-import kpw_nb.cells as cells
 import kpw_nb.statistics as statistics
+import kpw_nb.stream as stream
 import kpw_nb.twosample as twosample
 from kpw_nb import KPWProjector, KPWTest, MeanProjector, WitnessProjector
 from kpw_nb.baselines import SinkhornTest, paper_baselines
-from kpw_nb.blind import find_neighbours
-from kpw_nb.relabel import Free
+from kpw_nb.blind import FeatureMap, find_neighbours
+from kpw_nb.relabel import Free, Strata
 
 rng = np.random.default_rng(11)
 TRAIN = rng.normal(size=(12, 3)), rng.normal(size=(11, 3)) * [2, 1, 1]
@@ -59,7 +59,7 @@ CASES = {
     "KPW split, trained": Case(KPWTest("split"), trained=True),
     "KPW auto, trained": Case(KPWTest(), trained=True),
     "KPW cv, trained": Case(KPWTest("split", "cv"), trained=True),
-    "KPW cells": Case(KPWTest("cells", train_size=4), listed=False, cuts=True),
+    "KPW stream": Case(KPWTest("stream", kept=8), listed=False),
     **{
         name: Case(t, trained=t.trains, ties=name == "Classifier")
         for name, t in RIVALS.items()
@@ -86,10 +86,6 @@ def test_every_baseline_has_a_case():
 def test_fit_returns_itself_and_changes_nothing(case):
     t = clone(case.test)
     A, B = (P.copy() for P in TRAIN)
-    if getattr(t, "method", None) == "cells":
-        with pytest.raises(ValueError, match="method='cells'"):
-            t.fit(A, B)
-        return
     A.flags.writeable = B.flags.writeable = False
     params = repr(t.get_params())
     assert t.fit(A, B, rng=1) is t
@@ -353,16 +349,14 @@ ORDERS = np.array(
 )
 
 
-def counted(kind, dims):
-    "A statistic of cells, and counts to give it"
-    columns = [Z[:, :1], Z[:, 1:]] if dims == 2 else [Z[:, :1], Z[:, 1:2]]
-    tree = cells.fit_cells(columns, 6)
-    counts = [
-        tree.count([F[part] for F in columns]) for part in (slice(n), slice(n, N))
-    ]
-    design = cells.Counts(*counts)
-    keys = np.random.SeedSequence(6).spawn(6)
-    return kind(tree, design), np.array([design.observed, *map(design.draw, keys)])
+DESIGN = Strata((Free(3, 2), Free(n - 3, N - n - 2)))
+STRATA = np.array([DESIGN.draw(key) for key in np.random.SeedSequence(6).spawn(7)])
+
+
+def grouped():
+    "A contrast over five kept rows and groups of one row"
+    sizes = stream.Sizes((3, 2), (n - 3, N - n - 2), (n, N - n))
+    return stream.GroupedContrast(FeatureMap(len), GRAM[:5, :4], GRAM[5:, :4], sizes)
 
 
 STATISTICS = {
@@ -397,8 +391,8 @@ STATISTICS = {
         baselines.Afterwards([statistics.MMD(GRAM, n), statistics.LineW(PHI, n)]),
         ORDERS,
     ),
-    "CellW": lambda: counted(cells.CellW, 2),
-    "CellMean": lambda: counted(cells.CellMean, 1),
+    "GroupedContrast": lambda: (grouped(), STRATA),
+    "OfKept": lambda: (stream.OfKept(statistics.LineW(PHI[:5], 3), 5), STRATA),
 }
 EACH_STATISTIC = pytest.mark.parametrize("name", STATISTICS)
 
@@ -408,7 +402,7 @@ def subclasses(cls):
 
 
 def test_every_statistic_has_an_entry():
-    homes = {"kpw_nb.statistics", "kpw_nb.cells", "kpw_nb.baselines"}
+    homes = {"kpw_nb.statistics", "kpw_nb.stream", "kpw_nb.baselines"}
     found = {
         c.__name__ for c in subclasses(statistics.Statistic) if c.__module__ in homes
     }

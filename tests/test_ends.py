@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-METHODS = ("refit", "split", "cells")
+METHODS = ("refit", "split", "stream")
 KINDS = ("coins", "grid", "constant column", "tiny", "huge", "one value", "heavy")
 
 PRELUDE = """

@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.integrate import quad
 
 import kpw_nb.line as module
 from kpw_nb.line import (
     line_plan,
     quantile_plan,
     sorted_cost,
-    spread_costs,
     unit_plan,
     walk,
     walks,
@@ -136,71 +134,6 @@ def test_nan_among_the_points_is_nan(n, m):
     walks(f, np.arange(n + m), np.arange(n + m)[None], n, 2.0, out)
     assert np.isnan(out[0])
     assert np.isnan(walk(f, np.arange(n + m) < n, n, m, 2.0))
-
-
-# --- spread over cells ---------------------------------------------------------------
-
-
-def quantile_function(low, high, masses):
-    cells = np.flatnonzero(masses)
-    ends = np.r_[0.0, np.cumsum(masses[cells] / masses.sum())]
-
-    def at(q):
-        k = np.clip(np.searchsorted(ends, q) - 1, 0, len(cells) - 1)
-        share = (q - ends[k]) / (ends[k + 1] - ends[k])
-        return low[cells[k]] + share * (high[cells[k]] - low[cells[k]])
-
-    return ends, at
-
-
-def naive_spread(low, high, a, b, p):
-    ends_a, at_a = quantile_function(low, high, a)
-    ends_b, at_b = quantile_function(low, high, b)
-    knots = np.unique(np.clip(np.r_[ends_a, ends_b], 0, 1))
-
-    def gap(q):
-        return abs(at_a(q) - at_b(q)) ** p
-
-    pieces = zip(knots[:-1], knots[1:])
-    return sum(quad(gap, s, t)[0] for s, t in pieces if t - s > 1e-12)
-
-
-@prop(seeds, st.integers(1, 8), powers)
-def test_spread_costs_are_integrals_of_quantile_functions(seed, G, p):
-    gen = np.random.default_rng(seed)
-    edges = np.sort(gen.normal(size=2 * G))
-    low, high = edges[::2].copy(), edges[1::2].copy()
-    high[gen.integers(G)] = low[gen.integers(G)]
-    high = np.maximum(low, high)
-    totals = gen.integers(0, 5, G)
-    totals[gen.integers(G)] += 2
-    n = int(gen.integers(1, totals.sum()))
-    counts = gen.multivariate_hypergeometric(totals, n)
-    m, out = int(totals.sum()) - n, np.empty(1)
-    g = math.gcd(n, m)
-    units = float(m // g), float(n // g)
-    spread_costs(low, high, np.arange(G), counts[None], totals, *units, p, out)
-    want = naive_spread(low, high, counts.astype(float), (totals - counts) * 1.0, p)
-    assert out[0] == pytest.approx(want, rel=1e-6, abs=1e-8)
-
-
-def test_spread_costs_of_more_units_than_float64_can_count():
-    "Whole numbers round beyond 2**53; a crumb may meet a cell without mass"
-    low, high = np.arange(4.0), np.arange(4.0) + 0.5
-    counts = np.array([[2**52 + 1, 2**51 + 1, 3, 0], [0, 2**51, 2**52 + 5, 0]])
-    totals = counts[0] + np.array([5, 2**52 + 3, 0, 2**50 + 1])
-    out = np.empty(1)
-    unit_a, unit_b = 2.0**50 + 3, 2.0**51 + 5
-    spread_costs(low, high, np.arange(4), counts[:1], totals, unit_a, unit_b, 2.0, out)
-    assert np.isfinite(out).all() and out[0] > 0
-
-
-def test_the_same_counts_are_at_distance_zero():
-    low, out = np.arange(5.0), np.empty(1)
-    totals = np.array([2, 0, 4, 6, 2])
-    args = np.arange(5), totals[None] // 2, totals, 1.0, 1.0, 2.0, out
-    spread_costs(low, low + 0.5, *args)
-    assert out[0] == 0.0
 
 
 # --- without numba -------------------------------------------------------------------

@@ -176,15 +176,14 @@ def test_protocol():
 
 
 def test_the_method_is_honoured():
-    for method in ("refit", "split", "cells"):
+    for method in ("refit", "split", "stream"):
         assert KPWTest(method).test(X, Y, n_resamples=19, rng=0).method == method
     assert KPWTest("refit").fit(X, Y).test(X, Y, n_resamples=19).method == "refit"
     with pytest.raises(ValueError, match="method must be one of"):
         KPWTest("nonsense").test(X, Y, n_resamples=19, rng=0)
     with pytest.raises(ValueError, match="method must be one of"):
         KPWTest("nonsense").fit(X, Y)
-    with pytest.raises(ValueError, match="chooses its own training rows"):
-        KPWTest("cells").fit(X, Y)
+    assert KPWTest("stream").fit(X, Y).test(X, Y, n_resamples=19).method == "stream"
 
 
 def test_the_training_rows_are_refused():
@@ -204,12 +203,12 @@ def test_the_training_rows_are_refused():
 def test_a_word_means_the_same_at_every_size(n):
     assert resolve(KPWTest("split"), n, n).statistic == "dual"
     assert resolve(KPWTest("split"), n, n).combine == "weights"
-    assert resolve(KPWTest("cells"), n, n).statistic == "wasserstein"
-    assert resolve(KPWTest("cells"), n, n).combine == "max"
+    assert resolve(KPWTest("stream"), n, n).statistic == "refit"
+    assert resolve(KPWTest("stream"), n, n).combine == "harmonic"
     assert resolve(KPWTest("refit"), n, n).combine == "harmonic"
     auto = resolve(KPWTest(), n, n)
     many = 2 * n > 100_000
-    assert auto.method == ("cells" if many else "refit") and str(2 * n) in auto.why
+    assert auto.method == ("stream" if many else "refit") and str(2 * n) in auto.why
 
 
 def test_cross_validation_chooses_from_the_paper_grid():
@@ -221,7 +220,7 @@ def test_cross_validation_chooses_from_the_paper_grid():
     assert kpw_test(X, Y, candidates="cv", n_resamples=19, rng=0).method == "split"
 
 
-def test_large_samples_are_counted():
+def test_large_samples_are_added_up():
     g = np.random.default_rng(0)
     res = kpw_test(
         g.standard_normal((51_000, 2)),
@@ -229,14 +228,14 @@ def test_large_samples_are_counted():
         n_resamples=19,
         rng=0,
     )
-    assert res.method == "cells" and "101000 points" in res.reason
+    assert res.method == "stream" and "101000 points" in res.reason
 
 
 @pytest.mark.parametrize("n", [4, 5, 9])
 def test_a_few_rows_against_many(n):
     g = np.random.default_rng(n)
     A, B = g.standard_normal((n, 2)), g.standard_normal((3500, 2))
-    for method in ("auto", "cells"):
+    for method in ("auto", "stream"):
         res = kpw_test(A, B, method=method, n_resamples=19, rng=0)
         assert 0 < res.pvalue <= 1
     kept = kpw_test(A, B[:2500], n_resamples=19, rng=0)
@@ -452,7 +451,7 @@ def streams():
 
 
 @pytest.mark.parametrize("kind", streams())
-@pytest.mark.parametrize("method", ["refit", "split", "cells"])
+@pytest.mark.parametrize("method", ["refit", "split", "stream"])
 def test_the_seed_repeats_any_stream(kind, method):
     run = dict(method=method, n_resamples=19)
     res = kpw_test(X, Y, rng=streams()[kind], **run)
@@ -558,13 +557,13 @@ CONTAINERS = ("array", "frame", "memmap", "dask")
 PATHS = [
     (kind, method, n)
     for n, methods in {
-        300: ("refit", "split", "cells"),
+        300: ("refit", "split", "stream"),
         1500: ("auto", "split"),
         20_000: ("auto", "split"),
     }.items()
     for method in methods
     for kind in CONTAINERS
-    if kind != "dask" or method not in ("refit", "split")  # refused: see test_scale
+    if kind != "dask" or method not in ("refit", "split")  # refused: see test_stream
 ]
 
 
@@ -607,7 +606,7 @@ def test_two_threads_give_blas_its_threads_back():
 def test_balanced_ties_end():
     "Balanced coins have no witness: the search began at zero, and never ended"
     v = np.r_[np.ones((4, 1)), np.zeros((12, 1))]
-    for method in ("refit", "split", "cells"):
+    for method in ("refit", "split", "stream"):
         assert kpw_test(v, v, method=method, rng=0, n_resamples=19).pvalue > 0.05
 
 

@@ -1,0 +1,364 @@
+"Samples of any size: shares of rows, sums, blocks, dask, level, a worker that dies"
+
+import math
+import os
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy import stats
+
+from kpw_nb import MeanProjector, kpw_test
+from kpw_nb.blind import Pool, columns, covariance, density, dependence, norm
+from kpw_nb.core import spawn_seeds
+from kpw_nb.engine import Engine
+from kpw_nb.sample import as_blocks, take_rows
+from kpw_nb.stream import GROUPS, NOT_USED, Sight, add_rows, place_rows, share_rows
+from kpw_nb.twosample import KPWTest
+
+GEN = np.random.default_rng(0)
+X, Y = GEN.standard_normal((3000, 4)), GEN.standard_normal((2500, 4)) * [1.6, 1, 1, 1]
+QUICK = dict(n_resamples=39, rng=0)
+
+
+def streamed(X, Y, kept=500, **run):
+    return KPWTest("stream", kept=kept).test(X, Y, **(QUICK | run))
+
+
+BASE = streamed(X, Y)
+
+
+def same(a, b):
+    null = np.array_equal(a.null_distribution, b.null_distribution)
+    return null and (a.statistic, a.candidates) == (b.statistic, b.candidates)
+
+
+# -- which rows
+@settings(max_examples=200, deadline=None)
+@given(st.integers(2, 10**10), st.integers(2, 10**10), st.integers(4, 10**5))
+def test_shares(n, m, kept):
+    shares = share_rows(n, m, kept)
+    size = shares[0].size
+    for share, a, b in zip(shares, (n, m), (m, n)):
+        assert share.used <= a and share.kept >= 1 and share.groups * size >= 0
+        assert share.used == a or share.used >= 20 * b or share.used + b >= kept
+    assert min(s.groups for s in shares) >= 1 or max(s.groups for s in shares) == 0
+    assert sum(s.groups for s in shares) <= GROUPS
+    if n + m <= kept:
+        assert [s.kept for s in shares] == [n, m]
+    assert sum(s.kept for s in shares) <= kept + 2 * size + 42  # no group for a few
+    assert shares == share_rows(m, n, kept)[::-1]
+
+
+@given(st.integers(2, 400), st.integers(2, 400), st.integers(4, 300), st.integers(0, 9))
+@settings(max_examples=60, deadline=None)
+def test_places(n, m, kept, seed):
+    for share, size in zip(share_rows(n, m, kept), (n, m)):
+        places = place_rows(size, share, np.random.default_rng(seed))
+        counts = np.bincount(places[places != NOT_USED], minlength=share.groups + 1)
+        assert counts[0] == share.kept and (counts[1:] == share.size).all()
+        assert counts.sum() == share.used
+
+
+def test_all_of_a_small_batch_is_used():
+    res = streamed(X[:40], np.vstack([Y] * 4), kept=900)
+    assert len(res.samples[0]) == 40
+    assert "860 of the 10000 rows of Y are enough" in res.reason
+    some = streamed(X[:400], np.vstack([Y] * 4), kept=600)
+    assert "are enough" in some.reason and "groups of" in some.reason
+
+
+def test_rows_are_taken_block_by_block():
+    da, dask = pytest.importorskip("dask.array"), pytest.importorskip("dask")
+    index, read = np.array([0, 5, 699, 700, 2999]), []
+
+    def piece(i):
+        read.append(i)
+        return X[i * 100 : (i + 1) * 100]
+
+    lazy = da.concatenate(
+        [da.from_delayed(dask.delayed(piece)(i), (100, 4), float) for i in range(30)]
+    )
+    with dask.config.set(scheduler="synchronous"):
+        rows = take_rows(as_blocks(lazy), index).values
+    assert np.array_equal(rows, X[index]) and sorted(read) == [0, 6, 7, 29]
+    assert np.array_equal(take_rows(as_blocks(X), index).values, X[index])
+
+
+# -- sums
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.integers(0, 1500), max_size=5), st.booleans())
+def test_sums_do_not_depend_on_blocks(cuts, travel):
+    "Broken by: floating-point sums, or features of a block at once"
+    pool = Pool(X[:300])
+    maps = tuple(f(pool) for f in (columns, norm, density, dependence, covariance))
+    sight = Sight(tuple(found.raw for found in maps), pool.senses)
+    if travel:
+        sight = pickle.loads(pickle.dumps(sight))
+    places = np.random.default_rng(1).integers(0, 8, 1500).astype(np.uint16)
+    units = np.abs(sight(X[:300])).max(0)
+    whole = add_rows(as_blocks(X[:1500]), places, sight, units, 7, Engine())
+    edges = [0, *sorted(cuts), 1500]
+    parts = [(a, b) for a, b in zip(edges, edges[1:]) if b - a > 1]
+    if sum(b - a for a, b in parts) < 1500:
+        return
+    total = sum(
+        add_rows(as_blocks(X[a:b]), places[a:b], sight, units, 7, Engine())
+        for a, b in parts
+    )
+    np.testing.assert_allclose(total, whole, rtol=1e-15, atol=1e-12)
+    F = sight(X[:1500])
+    literal = [F[places == g].sum(0) for g in range(1, 8)]
+    assert (np.abs(whole - literal) <= 1e-5 * units).all()
+
+
+# -- same bits
+def test_same_bits_from_any_blocks(tmp_path, monkeypatch):
+    assert same(BASE, streamed(X, Y, workers=2))
+    monkeypatch.setattr("kpw_nb.sample._BLOCK", 333)
+    assert same(BASE, streamed(X, Y))
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    assert same(BASE, streamed(mapped, pd.DataFrame(Y)))
+    assert not same(BASE, streamed(X, Y, rng=1))
+    single = [A.astype(np.float32) for A in (X, Y)]
+    assert same(streamed(*single), streamed(*(A.astype(float) for A in single)))
+
+
+def test_same_bits_from_dask():
+    da, dd = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
+    A, B = da.from_array(X, chunks=(417, 3)), da.from_array(Y, chunks=(2500, 4))
+    assert same(BASE, streamed(A, B)) and same(BASE, streamed(A, Y))
+    names = list("abcd")
+    frames = (
+        dd.from_pandas(pd.DataFrame(X, columns=names), npartitions=5),
+        dd.from_pandas(pd.DataFrame(Y, columns=names), npartitions=3),
+    )
+    assert same(BASE, streamed(*frames))
+    unknown = frames[0].values  # an array that does not know its length
+    assert math.isnan(unknown.shape[0]) and same(BASE, streamed(unknown, B))
+    assert same(BASE, streamed(A[A[:, 0] < np.inf], B))
+    # columns go by their names, whatever their order
+    assert same(BASE, streamed(frames[0], frames[1][names[::-1]]))
+    with pytest.raises(ValueError, match="the columns differ: d, e only in one"):
+        streamed(frames[0], frames[1].rename(columns={"d": "e"}))
+
+
+def test_the_length_of_a_dask_frame_is_computed_once():
+    dd, dask = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask")
+    read = []
+
+    def part(i):
+        read.append(i)
+        return pd.DataFrame(X[i * 1000 : (i + 1) * 1000], columns=list("abcd"))
+
+    meta = pd.DataFrame(X[:0], columns=list("abcd"))
+    frame = dd.from_map(part, range(3), meta=meta)
+    with dask.config.set(scheduler="synchronous"):
+        KPWTest(kept=500).test(frame, Y, **QUICK)
+    assert len(read) == 3 * 3  # lengths, kept rows, sums
+
+
+# -- the default call
+def test_default_call_decides_by_itself():
+    A, B = X[:250, :2], Y[:200, :2]
+    assert kpw_test(A, B, candidates=MeanProjector(), n_resamples=19).method == "refit"
+    assert kpw_test(A, B, n_resamples=19).method == "refit"
+    res = KPWTest(kept=400).test(A, B, rng=0, n_resamples=19)
+    assert same(res, streamed(A, B, kept=400, n_resamples=19))
+    assert res.method == "stream" and "450 points" in res.reason
+    assert "groups of 1" in res.reason and "groups of 1" in res.summary()
+
+
+def test_nothing_changes_where_all_rows_are_kept():
+    "One statistic at every size: there is no switch. Broken by: other candidates"
+    A, B = X[:250], Y[:200]
+    small = kpw_test(A, B, **QUICK)
+    as_stream = streamed(A, B, kept=450)
+    assert small.statistic == as_stream.statistic
+    assert small.candidates[0].value == as_stream.candidates[0].value
+    near = streamed(A, B, kept=440)
+    for a, b in zip(small.candidates, near.candidates):
+        assert a.name == b.name and abs(a.zscore - b.zscore) < 1.5
+
+
+def test_power_does_not_fall_beyond_what_is_kept():
+    "A shift that 600 of 6,000 rows do not show. Broken by: sums of kept rows only"
+    g = np.random.default_rng(5)
+    A, B = g.standard_normal((3000, 6)), g.standard_normal((3000, 6)) + 0.08
+    assert KPWTest(kept=600).test(A, B, **QUICK).pvalue <= 0.05
+    assert kpw_test(A, B, **QUICK).pvalue <= 0.05
+    seeds = [
+        KPWTest(kept=600).test(A, B, n_resamples=99, rng=s).pvalue for s in range(9)
+    ]
+    assert max(seeds) <= 0.05  # a split at random used to decide: 0.005 to 0.81
+
+
+def test_default_call_takes_dask():
+    da = pytest.importorskip("dask.array")
+    A, B = da.from_array(X, chunks=(1000, 4)), da.from_array(Y, chunks=(1000, 4))
+    run = dict(n_resamples=19, rng=0)
+    few = kpw_test(A[:300], B[:200], **run)  # few rows are gathered
+    assert same(few, kpw_test(X[:300], Y[:200], **run)) and few.method == "refit"
+    names = ["density", "KPW"]
+    many = KPWTest(candidates=names, kept=500).test(A, B, **run)
+    assert [c.name for c in many.candidates] == names and many.method == "stream"
+    for options in (
+        dict(method="refit"),
+        dict(candidates="cv"),
+        dict(candidates=MeanProjector()),
+        dict(train_size=100),
+        dict(statistic="dual"),
+    ):
+        with pytest.raises(ValueError, match="dask collections"):
+            kpw_test(A, B, **options)
+
+
+def test_result_explains_itself():
+    where, sizes = BASE.where(), [len(s) for s in BASE.samples]
+    assert where.columns["column"].iloc[0] == 0 and len(where.of("X")) == sizes[0]
+    assert 500 <= sum(sizes) <= 510
+    for sample, whole in zip(BASE.samples, (X, Y)):
+        assert np.array_equal(sample.values, whole[sample.rows])
+    assert BASE.plot()[0].axes and BASE.pvalue == 1 / 40
+    assert pickle.loads(pickle.dumps(BASE)).pvalue == BASE.pvalue
+
+
+def test_a_family_without_sums():
+    "Only kept rows are seen. Broken by: sums of no features"
+    res = KPWTest(candidates=["KPW", "neighbours"], kept=500).test(X, Y, **QUICK)
+    assert res.method == "stream" and len(res.candidates) == 2
+
+
+def test_the_seed_decides_on_relabellings_only():
+    "Broken by: kept rows that follow the seed"
+    other = streamed(X, Y, rng=1)
+    for a, b in zip(BASE.samples, other.samples):
+        assert np.array_equal(a.rows, b.rows)
+    assert [c.value for c in other.candidates] == [c.value for c in BASE.candidates]
+
+
+def test_progress():
+    seen = []
+    streamed(X, Y, progress=lambda done, total: seen.append((done, total)))
+    assert (3000, 3000) in seen and (2500, 2500) in seen and seen[-1] == (39, 39)
+
+
+# -- level
+@pytest.mark.parametrize("ordered", [False, True])
+def test_level(ordered):
+    "Ties, n ≠ m, sorted rows. Broken by: groups of consecutive rows"
+    trials, hits = 250, []
+    for data, key in zip(spawn_seeds(11, trials), spawn_seeds(12, trials)):
+        g = np.random.default_rng(data)
+        A = np.round(g.standard_normal((60, 2)), 1)
+        B = np.round(g.standard_normal((45, 2)), 1)
+        if ordered:
+            A = A[np.lexsort(A.T)]
+        hits.append(streamed(A, B, kept=40, n_resamples=19, rng=key).pvalue)
+    for alpha in (0.05, 0.25, 0.5):
+        rejected = np.sum(np.array(hits) <= alpha + 1e-12)
+        assert rejected <= stats.binom.ppf(0.9999, trials, alpha)
+    assert 0.4 < np.mean(hits) < 0.65
+
+
+# -- bad input
+@pytest.mark.parametrize(
+    "bad, options, message",
+    [
+        (X[:, :2], {}, "X has 4 features but Y has 2"),
+        (X[:1], {}, r"Y has 1 point\(s\)"),
+        (X[:, 0], {}, "Y must be a 2-D array"),
+        (np.full((100, 4), "a"), {}, "Y must hold numbers only"),
+        (Y, dict(kept=3), "kept must be at least 4"),
+        (Y, dict(statistic="dual"), "held-out data"),
+        (Y, dict(train_size=9), "held-out data"),
+        (Y, dict(candidates=MeanProjector()), "names, or method='split'"),
+        (Y, dict(combine="sum"), "combine must be one of"),
+    ],
+)
+def test_bad_input(bad, options, message):
+    with pytest.raises(ValueError, match=message):
+        KPWTest("stream", **options).test(X, bad, **QUICK)
+
+
+def test_samples_without_variation_are_refused():
+    with pytest.raises(ValueError, match="constant"):
+        streamed(np.ones((900, 2)), np.ones((800, 2)))
+
+
+def test_missing_values_are_found_wherever_they_are():
+    for place in (0, 1234, 2499):
+        bad = Y.copy()
+        bad[place, 2] = np.nan
+        where = rf"Y contains 1 NaN or infinity.*, the first in row {place}, column 2"
+        with pytest.raises(ValueError, match=where):
+            streamed(X, bad)
+    da = pytest.importorskip("dask.array")
+    with pytest.raises(ValueError, match="Y contains 1 NaN.* row 2499, column 2"):
+        streamed(X, da.from_array(bad, chunks=(1000, 4)))
+    with pytest.raises(ValueError, match="X must be two-dimensional"):
+        streamed(da.from_array(X, chunks=1000)[:, 0], Y)
+
+
+# -- a cluster
+def slow_block(block):
+    "A moment for each block, so that there is a middle of the run"
+    time.sleep(0.2)
+    return block
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def sums_done(cluster):
+    "How many blocks have been added up"
+    tasks = cluster.run_on_scheduler(
+        lambda dask_scheduler: [
+            (str(k), t.state) for k, t in dask_scheduler.tasks.items()
+        ]
+    )
+    return sum("_first" in key and state == "memory" for key, state in tasks)
+
+
+def test_a_worker_that_dies_changes_nothing(cluster):
+    da = pytest.importorskip("dask.array")
+    A = da.from_array(X, chunks=(300, 4)).map_blocks(slow_block)
+    B = da.from_array(Y, chunks=(500, 4))
+    finished, victims = threading.Event(), []
+
+    def kill():
+        deadline = time.time() + 30
+        while time.time() < deadline and sums_done(cluster) < 2:
+            time.sleep(0.05)
+        pid = next(iter(cluster.run(os.getpid).values()))
+        victims.append((pid, finished.is_set()))
+        os.kill(pid, signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    res = streamed(A, B)
+    finished.set()
+    thread.join()
+    assert len(victims) == 1 and not victims[0][1] and same(BASE, res)
+
+
+def test_permutations_on_a_cluster(cluster):
+    import joblib
+
+    with joblib.parallel_config(backend="dask"):
+        assert same(BASE, streamed(X, Y, workers=2))
