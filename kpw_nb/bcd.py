@@ -616,35 +616,34 @@ def exact_ascent(phi, R, n, W, max_iter, tol):
 
 # %% ../nbs/07_bcd.ipynb #c091
 @kernel
-def _next(order, is_x, k, wanted):
+def _next(is_x, k, wanted):
     "The first position from k on whose point has this label"
-    while k < order.size and is_x[order[k]] != wanted:
+    while k < is_x.size and is_x[k] != wanted:
         k += 1
     return k
 
 
 @kernel
-def line_pull(f, order, is_x, n, out):
-    "W on the line, from the sorted `order` of the points; Λ(π)f goes to `out`"
+def line_pull(f, is_x, n, out):
+    "W on the line of sorted points; Λ(π)f goes to `out`"
     m = f.size - n
-    i, j = _next(order, is_x, 0, True), _next(order, is_x, 0, False)
+    i, j = _next(is_x, 0, True), _next(is_x, 0, False)
     left_x, left_y, total = m, n, 0.0
     out[:] = 0.0
     for _ in range(f.size):
         if i == f.size or j == f.size:
             break
-        x, y = order[i], order[j]
         units = min(left_x, left_y)
-        pull = units * (f[x] - f[y])
-        total += pull * (f[x] - f[y])
-        out[x] += pull
-        out[y] -= pull
+        pull = units * (f[i] - f[j])
+        total += pull * (f[i] - f[j])
+        out[i] += pull
+        out[j] -= pull
         left_x -= units
         left_y -= units
         if left_x == 0:
-            left_x, i = m, _next(order, is_x, i + 1, True)
+            left_x, i = m, _next(is_x, i + 1, True)
         if left_y == 0:
-            left_y, j = n, _next(order, is_x, j + 1, False)
+            left_y, j = n, _next(is_x, j + 1, False)
     scale = 1.0 / (float(n) * float(m))
     for k in range(f.size):
         out[k] *= scale
@@ -656,7 +655,7 @@ _DIGIT = 2048
 
 @kernel
 def _keys(f, out):
-    "Whole numbers in the order of f, in units of its largest entry"
+    "For each entry a whole number: its place in the order of values, then its position"
     top = 0.0
     for v in f:
         top = max(top, abs(v))
@@ -664,38 +663,51 @@ def _keys(f, out):
     bits = single.view(np.uint32)
     high = np.uint32(1 << 31)
     for i in range(f.size):
-        out[i] = ~bits[i] if bits[i] & high else bits[i] | high
+        key = ~bits[i] if bits[i] & high else bits[i] | high
+        out[i] = np.uint64(key) << np.uint64(32) | np.uint64(i)
 
 
 @kernel
-def _by_digit(keys, order, shift, counts, out):
-    "`order`, sorted by 11 bits of the keys; equal ones stay as they were"
+def _by_digit(keys, shift, counts, out):
+    "The keys, sorted by 11 bits; equal ones stay as they were"
     counts[:] = 0
     for k in keys:
-        counts[(k >> shift) & np.uint32(_DIGIT - 1)] += 1
+        counts[(k >> shift) & np.uint64(_DIGIT - 1)] += 1
     start = 0
     for d in range(_DIGIT):
         start, counts[d] = start + counts[d], start
-    for i in order:
-        d = (keys[i] >> shift) & np.uint32(_DIGIT - 1)
-        out[counts[d]] = i
+    for k in keys:
+        d = (k >> shift) & np.uint64(_DIGIT - 1)
+        out[counts[d]] = k
         counts[d] += 1
 
 
 @kernel
-def line_pulls(F, is_x, n, out, values):
-    "`line_pull` of each row of F"
-    N = F.shape[1]
-    keys, counts = np.empty(N, np.uint32), np.empty(_DIGIT, np.int64)
-    order, spare = np.empty(N, np.int64), np.empty(N, np.int64)
-    for b in range(len(F)):
-        _keys(F[b], keys)
-        _by_digit(keys, np.arange(N), np.uint32(0), counts, order)
-        _by_digit(keys, order, np.uint32(11), counts, spare)
-        _by_digit(keys, spare, np.uint32(22), counts, order)
-        values[b] = line_pull(F[b], order, is_x[b], n, out[b])
+def sort_keys(keys, spare, counts):
+    "Sort by the upper 32 bits; the result is in `spare`"
+    _by_digit(keys, np.uint64(32), counts, spare)
+    _by_digit(spare, np.uint64(43), counts, keys)
+    _by_digit(keys, np.uint64(54), counts, spare)
 
 # %% ../nbs/07_bcd.ipynb #c095
+@kernel
+def line_pulls(F, is_x, n, out, values):
+    "W of each row of F, and Λ(π)f"
+    N = F.shape[1]
+    keys, spare = np.empty(N, np.uint64), np.empty(N, np.uint64)
+    counts, mark = np.empty(_DIGIT, np.int64), np.empty(N, np.bool_)
+    f, pull = np.empty(N), np.empty(N)
+    for b in range(len(F)):
+        _keys(F[b], keys)
+        sort_keys(keys, spare, counts)
+        for k in range(N):
+            i = np.int64(spare[k] & np.uint64(0xFFFFFFFF))
+            f[k], mark[k] = F[b, i], is_x[b, i]
+        values[b] = line_pull(f, mark, n, pull)
+        for k in range(N):
+            out[b, np.int64(spare[k] & np.uint64(0xFFFFFFFF))] = pull[k]
+
+# %% ../nbs/07_bcd.ipynb #c096
 def sorted_ascent(phi, is_x, steps: int) -> np.ndarray:
     """W after each step, from the witness, for each labelling: (B, steps).
 
