@@ -219,21 +219,22 @@ def stream(samples, choose: Callable, kept: int, engine: Engine) -> Streamed:
     learnt, n = Pool(pool(*rows)), len(rows[0])
     family = choose(learnt)
     design, K = Free(n, len(rows[1])), len(learnt.Z)
-    maps = {m.name: m.features(learnt) for m in family if m.features is not None}
-    if not shares[0].groups or not maps:  # nothing to add up
+    sums_of = [m for m in family if m.features is not None and shares[0].groups]
+    if not sums_of:
         parts = [member.make(learnt, n) for member in family]
         return Streamed(Together(parts), design, tuple(rows), learnt, family, shares)
-    raws = tuple(found.raw for found in maps.values())
-    sight = Sight(raws, learnt.senses)
-    raw = [see(learnt.rows) for see in raws]
+    maps = [m.features(learnt) for m in sums_of]
+    raw = [found.raw(learnt.rows) for found in maps]
     units = np.concatenate([np.abs(A).max(0) for A in raw])
+    sight = Sight(tuple(found.raw for found in maps), learnt.senses)
     sums = _group_sums(samples, places, shares, sight, units, engine)
     cuts = np.cumsum([A.shape[1] for A in raw])[:-1]
     sizes = Sizes(*zip(*[(share.kept, share.groups, share.used) for share in shares]))
-    pieces = zip(maps, raw, np.split(sums, cuts, axis=1))
-    contrasts = {
-        name: GroupedContrast(maps[name], A, S, sizes) for name, A, S in pieces
-    }
-    parts = [contrasts.get(m.name) or OfKept(m.make(learnt, n), K) for m in family]
+    pieces = zip(maps, raw, np.split(sums, cuts, axis=1), strict=True)
+    contrasts = iter([GroupedContrast(*piece, sizes) for piece in pieces])
+    parts = [
+        OfKept(m.make(learnt, n), K) if m.features is None else next(contrasts)
+        for m in family
+    ]
     strata = Strata((design, Free(*sizes.groups)))
     return Streamed(Together(parts), strata, tuple(rows), learnt, family, shares)

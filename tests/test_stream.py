@@ -45,7 +45,7 @@ def test_shares(n, m, kept):
     shares = share_rows(n, m, kept)
     size = shares[0].size
     for share, a, b in zip(shares, (n, m), (m, n)):
-        assert share.used <= a and share.kept >= 1 and share.groups * size >= 0
+        assert 1 <= share.kept <= share.used <= a
         assert share.used == a or share.used >= 20 * b or share.used + b >= kept
     assert min(s.groups for s in shares) >= 1 or max(s.groups for s in shares) == 0
     assert sum(s.groups for s in shares) <= GROUPS
