@@ -6,7 +6,8 @@ warning is an error. Nothing is fetched but the two scripts that live widgets ne
 Exported cells become API sections (`render.TableRenderer`) followed by their folded
 source; the house's own names (`exporti`) are shown as code, private ones folded. A name
 of the package in backticks becomes a link to its section. `pages.py` writes what no
-notebook holds: Reference, errata, changelog, and the pictures of the landing page."""
+notebook holds: Reference, errata, changelog, and the pictures of the landing page;
+`reports.py` makes three reports and a page that leads to them."""
 
 import ast
 import inspect
@@ -37,9 +38,11 @@ os.chdir(ROOT)  # nbdev looks for settings.ini from here
 
 import live  # noqa: E402
 import pages as generated  # noqa: E402
+import reports  # noqa: E402
 from vendor import fetch  # noqa: E402
 
-RECORD = "Record"  # the section of the sidebar that errata and changelog are added to
+# generated pages that are added to a section of the sidebar
+ADDED = {"Start": ["reports"], "Record": ["errata", "changelog"]}
 
 cfg = get_config()
 cfg["renderer"] = "render.TableRenderer"
@@ -305,9 +308,9 @@ def toctree(caption, names):
     )
 
 
-def gather():
+def gather(found):
     """{name: Page} of the whole site: the notebooks of the sidebar, then what is
-    generated from them"""
+    generated from them; `found` are the sample reports"""
     raw = {name: read_nb(NBS / name) for _, names in sections() for name in names}
     pages = {name: page(name, nb) for name, nb in raw.items()}
     modules = {p.module: name for name, p in sorted(pages.items()) if p.module}
@@ -322,12 +325,14 @@ def gather():
             " docs/examples.yml."
         )
     labels, words = link_table(pages)
-    generated.landing(pages["index.ipynb"].nb, raw, HERE, PAGES / "_gallery")
+    generated.landing(
+        pages["index.ipynb"].nb, raw, HERE, PAGES / "_gallery", reports.cards(found)
+    )
     errata = generated.errata(
         {name: (p.title, p.nb) for name, p in pages.items() if name != "index.ipynb"}
     )
     trees = [
-        toctree(section, names + ["errata", "changelog"] * (section == RECORD))
+        toctree(section, names + ADDED.get(section, []))
         for section, names in sections()
         if names
     ]
@@ -336,7 +341,9 @@ def gather():
     )  # before the last section, the record
     pages |= {
         name: Page("", "", nb)
-        for name, nb in ({"errata.ipynb": errata} | reference).items()
+        for name, nb in (
+            {"errata.ipynb": errata, "reports.ipynb": reports.page(found)} | reference
+        ).items()
     }
     for name, p in pages.items():
         for cell in p.nb.cells:
@@ -350,7 +357,8 @@ def build():
     shutil.rmtree(PAGES, ignore_errors=True)
     shutil.rmtree(SITE, ignore_errors=True)
     widgets = fetch(HERE / "_static" / "vendor")
-    pages, examples = gather()
+    found = reports.samples()
+    pages, examples = gather(found)
     explorers = "22_explore.ipynb"
     state = live.add(pages[explorers].nb) if widgets and explorers in pages else None
     for name, p in pages.items():
@@ -390,6 +398,7 @@ def build():
         OUT / "jupyter_execute", ignore_errors=True
     )  # MyST-NB's copy of the pages, beside the site
     if status == 0:
+        reports.write(found, SITE / "reports")
         where = os.path.relpath(SITE, ROOT)
         print(f"{len(pages) + 1} pages in {where}; make serve shows them")
     return status

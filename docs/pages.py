@@ -490,8 +490,9 @@ def first(raw, start):
     return next(n.removesuffix(".ipynb") for n in raw if n.startswith(start))
 
 
-def landing(nb, raw, here, folder):
-    "Put the story after the introduction of the index page and the gallery at its end"
+def landing(nb, raw, here, folder, reports=""):
+    """Put the story after the introduction of the index page, then cards of sample
+    reports, and the gallery at its end"""
     chosen = yaml.safe_load((here / "gallery.yml").read_text(encoding="utf-8"))
     story = cards(chosen["story"], raw, folder, "1 1 3 3")
     gallery = cards(chosen["gallery"], raw, folder, "1 2 3 3")
@@ -520,6 +521,9 @@ def landing(nb, raw, here, folder):
         head.strip(),
         ways,
         f"## In one minute\n\n{story}" if story else "",
+        f"## What you get\n\nA page that can be passed on:\n\n{reports}"
+        if reports
+        else "",
         found + rest,
     ]
     nb.cells[where : where + 1] = [mk_cell(p, "markdown") for p in parts if p.strip()]

@@ -17,6 +17,7 @@ from scipy.spatial import KDTree
 from scipy.special import ndtri
 
 from .core import TINY
+from .encode import both_sides
 from .kernels import Gaussian, Laplace, median_bandwidth
 from .representer import LandmarkMap, landmarks
 from .sample import spread
@@ -156,11 +157,8 @@ class NormalScores:
 
     def _both(self, T):
         N = self.sorted.shape[1]
-        sides = (
-            np.searchsorted(s, t, "left") + np.searchsorted(s, t, "right")
-            for s, t in zip(self.sorted, np.ascontiguousarray(T.T))
-        )
-        share = np.stack(list(sides), axis=1) / (2 * N)
+        pairs = zip(self.sorted, np.ascontiguousarray(T.T))
+        share = np.stack([both_sides(s, t) for s, t in pairs], axis=1) / (2 * N)
         z = ndtri(np.clip(share, 1 / (4 * N), 1 - 1 / (4 * N)))
         return np.hstack([z, z * z])
 
@@ -240,9 +238,19 @@ class _Widths:
         return median_bandwidth(self.points, quantile=0.05)
 
 
+def by_rows(function, A) -> np.ndarray:
+    "A function of each row; of very many some at a time, for the sake of memory"
+    if len(A) <= _ENOUGH:
+        return function(A)
+    out = np.empty((len(A), function(A[:1]).shape[1]))
+    for start in range(0, len(A), _ENOUGH):
+        out[start : start + _ENOUGH] = function(A[start : start + _ENOUGH])
+    return out
+
+
 def at_landmarks(kernel, points, Z) -> np.ndarray:
     "(N, L) kernel of rows and landmarks"
-    return kernel(Z, points)
+    return by_rows(lambda part: kernel(part, points), Z)
 
 # %% ../nbs/08a_blind.ipynb #c034
 class Pool(_Widths):
@@ -311,11 +319,12 @@ def _wide(rows):
 
 
 def _squares(inner, offset, rows):
-    return (rows.wide @ inner - offset) ** 2
+    return by_rows(lambda part: (part @ inner - offset) ** 2, rows.wide)
 
 
 def _inner(points, rows):
-    return squared_inner(rows.principal.centred, points)
+    centred = rows.principal.centred
+    return by_rows(lambda part: squared_inner(part, points), centred)
 
 
 def _columns(rows):

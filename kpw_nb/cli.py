@@ -11,12 +11,14 @@ import dis
 import io
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
 import traceback
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +27,7 @@ import numpy as np
 from . import __version__
 from kpw_nb.files import (
     BadInput,
-    InputFile,
+    as_numbers,
     first_line,
     is_number,
     name_some,
@@ -93,6 +95,13 @@ def _said_by_us(error):
     return module.startswith("kpw_nb") and dis.opname[opcode] == "RAISE_VARARGS"
 
 # %% ../nbs/25_cli.ipynb #c017
+def _by_name(text, names):
+    "A message of the library, with the names of the samples for X and Y"
+    called = dict(zip("XY", names))
+    text = re.sub(r"column '(column \d+)'", r"\1", str(text))  # it has no other name
+    return re.sub(r"(?<![\w'\"-])[XY](?![\w'\"-])", lambda m: called[m[0]], text)
+
+# %% ../nbs/25_cli.ipynb #c020
 def _show_notes(notes):
     "Warnings of the library, each once"
     heard = [
@@ -106,7 +115,7 @@ def _show_notes(notes):
 
 
 @contextmanager
-def _computing():
+def _computing(names=("X", "Y")):
     "What the library refuses becomes one line; its warnings become notes"
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always")
@@ -117,7 +126,9 @@ def _computing():
         except (ValueError, TypeError) as e:
             if not _said_by_us(e):
                 raise
-            raise BadInput(first_line(e, 400)) from e
+            problem = getattr(e, "problem", e)
+            problem = first_line(_by_name(problem, names), 400)
+            raise BadInput(problem, getattr(e, "command", "")) from e
         except MemoryError:
             raise BadInput(
                 "not enough memory for so many rows",
@@ -125,7 +136,7 @@ def _computing():
             ) from None
     _show_notes(notes)
 
-# %% ../nbs/25_cli.ipynb #c020
+# %% ../nbs/25_cli.ipynb #c024
 def _as_list(value):
     "The values of an option that may be given once, often or never"
     return [value] if isinstance(value, str) else list(value or ())
@@ -134,55 +145,64 @@ def _as_list(value):
 def _test_command(args):
     "The command line that repeats a test"
     words = ["kpw-nb", "test", args.x] + _as_list(args.y)
-    for option in ("label", "columns", "drop"):
+    for option in ("label", "id", "columns", "drop"):
         for value in _as_list(getattr(args, option)):
             words += [f"--{option}", value]
-    if args.header != "auto":
-        words += ["--header", args.header]
+    for option, usual in (("header", "auto"), ("scale", "auto"), ("missing", "error")):
+        if getattr(args, option) != usual:
+            words += [f"--{option}", getattr(args, option)]
     words += ["--method", args.method, "--n-resamples", str(args.n_resamples)]
     return shlex.join(words + ["--seed", str(args.seed), "--alpha", repr(args.alpha)])
 
-# %% ../nbs/25_cli.ipynb #c022
+# %% ../nbs/25_cli.ipynb #c026
 def _tested(args):
     "The samples of the command line, the result of their test, and the facts"
     samples = read_samples(
         args.x,
         args.y,
         label=args.label,
+        id=args.id,
         columns=args.columns,
         drop=args.drop,
         header=args.header,
     )
     from kpw_nb.twosample import kpw_test
 
-    keep = ("method", "n_resamples", "seed", "alpha", "label", "workers")
-    with _computing():
+    with _computing(samples.names):
         result = kpw_test(
             samples.X,
             samples.Y,
+            scale=None if args.scale == "none" else args.scale,
+            missing=args.missing,
             method=args.method,
             n_resamples=args.n_resamples,
             rng=args.seed,
             workers=args.workers,
             progress=_wants_bar(args),
         )
-        facts = answer_facts(
-            result,
-            samples.X,
-            samples.Y,
-            alpha=args.alpha,
-            settings={name: getattr(args, name) for name in keep},
-            command=_test_command(args),
-            files=samples.files,
-            rows_are="counted from 1, a header not counted",
-        )
+        facts = answer_facts(result, samples.X, samples.Y, **_told_facts(args, samples))
     return samples, result, facts
+
+
+def _told_facts(args, samples):
+    "What only the command line knows"
+    keep = ("method", "scale", "missing", "n_resamples", "seed", "alpha", "label", "id")
+    return dict(
+        names=samples.names,
+        alpha=args.alpha,
+        settings={name: getattr(args, name) for name in (*keep, "workers")},
+        command=_test_command(args),
+        files=samples.files,
+        rows_are=f"called as in the column {args.id!r}"
+        if args.id
+        else "counted from 1, a header not counted",
+    )
 
 
 def _wants_bar(args):
     return args.progress or sys.stderr.isatty()
 
-# %% ../nbs/25_cli.ipynb #c024
+# %% ../nbs/25_cli.ipynb #c028
 def _finite(value):
     "The same data without infinities"
     if isinstance(value, dict):
@@ -210,7 +230,7 @@ def _test_notes(args, result):
             f"relabellings{no_report}; the p-value is exact for these"
         )
 
-# %% ../nbs/25_cli.ipynb #c026
+# %% ../nbs/25_cli.ipynb #c030
 def _run_test(args):
     "kpw-nb test"
     _check_target(args.report, "--report", args.x, args.y)
@@ -232,7 +252,7 @@ def _run_test(args):
         return 130
     return int(args.fail_on_difference and facts["different"])
 
-# %% ../nbs/25_cli.ipynb #c028
+# %% ../nbs/25_cli.ipynb #c032
 class _Watched(NamedTuple):
     "A series that is cut into what is normal and what is watched"
 
@@ -241,6 +261,7 @@ class _Watched(NamedTuple):
     times: np.ndarray | None
     first: int  # row number of the first watched frame
     said: str  # where the reference comes from, for people
+    files: tuple  # what was read
 
 
 def _reference_rows(given, n, window, name):
@@ -263,23 +284,25 @@ def _reference_rows(given, n, window, name):
         )
     return rows
 
-# %% ../nbs/25_cli.ipynb #c030
+# %% ../nbs/25_cli.ipynb #c034
 def _without_time(table, time):
     "The table without its time stamps, and these"
     if time is None:
         return table, None
-    if time not in table.columns:
+    names = list(table.frame)
+    if time not in names:
         raise BadInput(
             f"{table.path} has no column {time!r} for --time",
-            f"it has {name_some(table.columns)}",
+            f"it has {name_some(names)}",
         )
-    frames = [c for c in table.columns if c != time]
-    if not frames:
+    if len(names) == 1:
         raise BadInput(
             f"{table.path}: only the time stamps are left",
             "keep at least one other column",
         )
-    return table.take(frames), table.values[:, table.columns.index(time)]
+    stamps = as_numbers(replace(table, frame=table.frame[[time]]))
+    rest = replace(table, frame=table.frame.drop(columns=time))
+    return rest, stamps.values[:, 0]
 
 
 def _watched(args):
@@ -288,11 +311,13 @@ def _watched(args):
     series, times = _without_time(read_table(args.series, **options), args.time)
     if args.reference is not None:
         normal = read_table(args.reference, **options)
-        normal = normal.take(c for c in normal.columns if c != args.time)
-        reference = same_columns(series, normal).values
-        return _Watched(reference, series.values, times, 1, args.reference)
-    n = len(series.values)
-    rows = _reference_rows(args.reference_rows, n, args.window, series.name)
+        rest = normal.frame.drop(columns=args.time or [], errors="ignore")
+        both = same_columns(series, replace(normal, frame=rest))
+        frames, reference = (as_numbers(t).values for t in both)
+        files = (series.file, normal.file)
+        return _Watched(reference, frames, times, 1, args.reference, files)
+    values = as_numbers(series).values
+    rows = _reference_rows(args.reference_rows, len(values), args.window, series.name)
     said = f"rows 1 to {rows}"
     if args.reference_rows is None:
         said += (
@@ -300,9 +325,10 @@ def _watched(args):
             "--reference or --reference-rows says otherwise)"
         )
     times = None if times is None else times[rows:]
-    return _Watched(series.values[:rows], series.values[rows:], times, rows + 1, said)
+    cut = values[:rows], values[rows:]
+    return _Watched(*cut, times, rows + 1, said, (series.file,))
 
-# %% ../nbs/25_cli.ipynb #c032
+# %% ../nbs/25_cli.ipynb #c036
 _PROMISES = {
     "arl": "average run length without a change",
     "fwer": "probability of any false alarm within the horizon",
@@ -331,7 +357,6 @@ def _detect_facts(args, watched, calibration, trace):
     if alarms:
         answer = f"Alarm at row {alarms[0]}: the distribution has changed."
     keep = ("window", "method", "calibration", "target", "horizon")
-    paths = [p for p in (args.series, args.reference) if p is not None]
     return dict(
         answer=answer,
         alarms=alarms,
@@ -342,11 +367,11 @@ def _detect_facts(args, watched, calibration, trace):
         largest=float(trace["statistic"].max()),
         calibration=_calibration_facts(calibration),
         settings={k: getattr(args, k) for k in keep + ("n_resamples", "seed")},
-        files=[InputFile(p).facts() for p in paths],
+        files=[file.facts() for file in watched.files],
         versions=versions(),
     )
 
-# %% ../nbs/25_cli.ipynb #c033
+# %% ../nbs/25_cli.ipynb #c037
 def _size(value):
     "A run length or a probability for people"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
@@ -396,7 +421,7 @@ def _run_detect(args):
     print(text)
     return int(args.fail_on_alarm and bool(facts["alarms"]))
 
-# %% ../nbs/25_cli.ipynb #c035
+# %% ../nbs/25_cli.ipynb #c039
 _ACROSS = dict(gaussian="D", mixture_dimension="D", mixture_size="n", mnist="n")
 
 
@@ -423,7 +448,7 @@ def _one_table(study, grid):
     table = power_table(study.assign(setting=settings), "setting", "test")
     return [("", table[list(dict.fromkeys(study["test"]))])]
 
-# %% ../nbs/25_cli.ipynb #c038
+# %% ../nbs/25_cli.ipynb #c041
 def _panels(name, study):
     "A table for each kind of problem, with the paper's figures"
     from kpw_nb.experiments import beside, paper_figures
@@ -448,7 +473,7 @@ def _print_study(name, study, grid):
     for heading, table in tables:
         print("\n" + f"{heading}\n" * bool(heading) + table.to_string(line_width=width))
 
-# %% ../nbs/25_cli.ipynb #c040
+# %% ../nbs/25_cli.ipynb #c043
 def _reproduce_command(args):
     "The command line that goes on with an experiment"
     words = ["kpw-nb", "reproduce", args.name] + ["--quick"] * args.quick
@@ -481,7 +506,7 @@ def _study(args, reproduce):
         )
         return None
 
-# %% ../nbs/25_cli.ipynb #c041
+# %% ../nbs/25_cli.ipynb #c044
 def _run_reproduce(args):
     "kpw-nb reproduce"
     from kpw_nb.experiments import experiments, reproduce
@@ -507,7 +532,7 @@ def _run_reproduce(args):
     _print_study(args.name, study, known[args.name].grid)
     return 0
 
-# %% ../nbs/25_cli.ipynb #c043
+# %% ../nbs/25_cli.ipynb #c046
 def demo_samples(n: int = 200, rng=0) -> tuple:
     """All digits, and all digits with 15 % replaced by ones.
 
@@ -543,7 +568,7 @@ def demo_samples(n: int = 200, rng=0) -> tuple:
     Y[surplus] = images[ones[: surplus.sum()]]
     return X, Y
 
-# %% ../nbs/25_cli.ipynb #c045
+# %% ../nbs/25_cli.ipynb #c048
 def demo(folder="out") -> Path:
     """Test whether two samples of real digits differ, and draw where.
 
@@ -575,7 +600,7 @@ def demo(folder="out") -> Path:
     print(f"picture       {path}")
     return path
 
-# %% ../nbs/25_cli.ipynb #c047
+# %% ../nbs/25_cli.ipynb #c050
 def _run_demo(args):
     "kpw-nb demo"
     if Path(args.out).exists() and not Path(args.out).is_dir():
@@ -598,7 +623,7 @@ def _run_bench(args):
     bench()
     return 0
 
-# %% ../nbs/25_cli.ipynb #c049
+# %% ../nbs/25_cli.ipynb #c052
 class _Parser(argparse.ArgumentParser):
     "Errors in one line; no shortened options"
 
@@ -610,7 +635,7 @@ class _Parser(argparse.ArgumentParser):
         _say(f"{first_line(message, 400)}; see {self.prog} --help")
         raise SystemExit(2)
 
-# %% ../nbs/25_cli.ipynb #c051
+# %% ../nbs/25_cli.ipynb #c054
 def _whole(low, high=None, all_cores=False):
     "A type for whole numbers from `low` to `high`; -1 may stand for all cores"
     most = "" if high is None else f" and at most {high:,}"
@@ -644,7 +669,7 @@ def _real(text):
         raise argparse.ArgumentTypeError(f"give a number, not {text!r}")
     return float(text)
 
-# %% ../nbs/25_cli.ipynb #c054
+# %% ../nbs/25_cli.ipynb #c057
 _CODES = """exit codes:
   0    done{one}
   2    bad input: one line on stderr says what to do, and nothing is written
@@ -674,7 +699,7 @@ def _add(commands, name, run, help, examples, one=""):
     )
     return p
 
-# %% ../nbs/25_cli.ipynb #c056
+# %% ../nbs/25_cli.ipynb #c059
 def _add_table(p):
     "Options of every command that reads tables"
     p.add_argument(
@@ -730,7 +755,7 @@ def _add_progress(p):
         help="show progress on stderr even if that is no terminal",
     )
 
-# %% ../nbs/25_cli.ipynb #c057
+# %% ../nbs/25_cli.ipynb #c060
 def _add_test(commands):
     p = _add(
         commands,
@@ -740,7 +765,9 @@ def _add_test(commands):
         "differ?",
         [
             "kpw-nb test before.csv after.csv",
-            "kpw-nb test cells.parquet --label treated --drop id --report cells.html",
+            "kpw-nb test cells.parquet --label treated --id cell --report cells.html",
+            "kpw-nb test old.csv.gz new.csv.gz --missing indicator",
+            "kpw-nb test - --label group                        (text from a pipe)",
             "kpw-nb test both.npz --n-resamples 999 --json      (arrays X and Y)",
             "kpw-nb test old.csv new.csv --fail-on-difference    (for scripts)",
         ],
@@ -749,7 +776,8 @@ def _add_test(commands):
     p.add_argument(
         "x",
         metavar="X",
-        help="csv, tsv, npy, npz or parquet file: rows are points, columns features",
+        help="csv, tsv, npy, npz or parquet file, perhaps packed as gz or zip, or - "
+        "for text from a pipe; columns may hold numbers, texts, dates or truth values",
     )
     p.add_argument(
         "y",
@@ -764,13 +792,32 @@ def _add_test(commands):
     _add_table(p)
     _add_progress(p)
 
-# %% ../nbs/25_cli.ipynb #c058
+# %% ../nbs/25_cli.ipynb #c061
 def _add_test_options(p):
     p.add_argument(
         "--label",
         metavar="COLUMN",
         help="the column whose two values tell the samples apart, for one file with "
         "both",
+    )
+    p.add_argument(
+        "--id",
+        metavar="COLUMN",
+        help="the column that names the rows (default: they are counted from 1)",
+    )
+    p.add_argument(
+        "--scale",
+        choices=("auto", "std", "rank", "none"),
+        default="auto",
+        help="bring columns to a common unit: as seems fit, by standard deviations, by "
+        "ranks, or not at all (default: auto)",
+    )
+    p.add_argument(
+        "--missing",
+        choices=("error", "indicator", "drop"),
+        default="error",
+        help="refuse a table with gaps, take a gap for information, or leave such rows "
+        "out (default: error)",
     )
     p.add_argument(
         "--method",
@@ -797,7 +844,7 @@ def _add_test_options(p):
         help="end with exit code 1 if the samples differ",
     )
 
-# %% ../nbs/25_cli.ipynb #c059
+# %% ../nbs/25_cli.ipynb #c062
 def _add_detect(commands):
     p = _add(
         commands,
@@ -815,7 +862,7 @@ def _add_detect(commands):
     p.add_argument(
         "series",
         metavar="SERIES",
-        help="csv, tsv, npy, npz or parquet file, one row a frame, in order",
+        help="csv, tsv, npy, npz or parquet file of numbers, one row a frame, in order",
     )
     _add_reference(p)
     _add_promise(p)
@@ -837,7 +884,7 @@ def _add_detect(commands):
     _add_table(p)
     _add_progress(p)
 
-# %% ../nbs/25_cli.ipynb #c060
+# %% ../nbs/25_cli.ipynb #c063
 def _add_reference(p):
     "What is normal"
     normal = p.add_mutually_exclusive_group()
@@ -889,7 +936,7 @@ def _add_promise(p):
         help="frames that fwer speaks of (default: ten windows)",
     )
 
-# %% ../nbs/25_cli.ipynb #c061
+# %% ../nbs/25_cli.ipynb #c064
 def _add_reproduce(commands):
     p = _add(
         commands,
@@ -925,7 +972,7 @@ def _add_reproduce(commands):
     _add_workers(p)
     _add_progress(p)
 
-# %% ../nbs/25_cli.ipynb #c062
+# %% ../nbs/25_cli.ipynb #c065
 def _add_demo(commands):
     p = _add(
         commands,
@@ -974,7 +1021,7 @@ def _parser():
         add(commands)
     return parser
 
-# %% ../nbs/25_cli.ipynb #c065
+# %% ../nbs/25_cli.ipynb #c068
 def _run(args):
     "Run a command; an error becomes a line and an exit code"
     try:
@@ -1004,7 +1051,7 @@ def _blame(error):
     )
     return 3
 
-# %% ../nbs/25_cli.ipynb #c068
+# %% ../nbs/25_cli.ipynb #c071
 def _flush():
     "Send what is printed; the exit code if it does not arrive, None if it does"
     try:
@@ -1022,7 +1069,7 @@ def _flush():
 def _forget_output():
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
-# %% ../nbs/25_cli.ipynb #c069
+# %% ../nbs/25_cli.ipynb #c072
 def main(argv=None) -> int:
     """Entry point of `kpw-nb`.
 

@@ -278,7 +278,7 @@ def _show(v):
     return str(v).splitlines()[0] if str(v) else repr(v)
 
 # %% ../nbs/00_core.ipynb #c040
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Result:
     """Base of every result: frozen, picklable, and printed as a short table.
 

@@ -6,12 +6,17 @@
 __all__ = ['Difference']
 
 # %% ../nbs/11_explain.ipynb #c003
+import warnings
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+from sklearn.base import clone
 
-from .core import TINY, Result
-from .sample import Sample, as_samples, pool
+from .core import TINY, Result, as_rng
+from .evidence import find_evidence, number_features, pooled_column
+from .sample import Sample, as_samples, pool, sample_columns, spread
+from .table import as_dates
 from .transport import exact_transport
 
 # %% ../nbs/11_explain.ipynb #c006
@@ -35,19 +40,158 @@ def column_shares(projector, Z):
     return strength / max(strength.sum(), TINY)
 
 # %% ../nbs/11_explain.ipynb #c012
+_TIMES, _ENOUGH = 10, 300  # fits to relabelled rows, and rows of each sample for it
+_SHARED, _PIECE = 2000, 4096  # rows for the shares; rows projected at a time
+
+
+def _project(projector, values):
+    "Projections, some rows at a time"
+    cuts = range(_PIECE, len(values), _PIECE)
+    return np.vstack([projector.transform(A) for A in np.split(values, cuts)])
+
+
+def chance_shares(projector, Z, n: int, rng=None):
+    "The share of each column in the projector's reaction to relabelled rows"
+    g = as_rng(rng)
+    x, y = spread(n, _ENOUGH), n + spread(len(Z) - n, _ENOUGH)
+    rows, labels = Z[np.concatenate([x, y])], np.repeat([0, 1], [len(x), len(y)])
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a search that ends early will do here
+        for _ in range(_TIMES):
+            fitted = clone(projector).fit(rows, g.permutation(labels))
+            found.append(column_shares(fitted, rows))
+    return None if found[0] is None else np.mean(found, axis=0)
+
+# %% ../nbs/11_explain.ipynb #c015
+def _digits(value):
+    "Four digits, without an exponent if it is not needed"
+    return f"{value:.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.4g}"
+
+
+def _in_both(what, x, y, form):
+    return f"{what} {form(x)} in X, {form(y)} in Y"
+
+
+def _percent(share):
+    exact = share in (0, 1) or share > 0.1
+    return f"{100 * share:.0f} %" if exact else f"{100 * share:.1f} %"
+
+
+def level_effect(codes, levels, n: int) -> str:
+    "The level of which the share changes most"
+    names = [*(repr(level) for level in levels), "gaps"]
+    counts = [
+        np.bincount(c % len(names), minlength=len(names))
+        for c in (codes[:n], codes[n:])
+    ]
+    shares = [c / c.sum() for c in counts]
+    k = int(np.abs(shares[0] - shares[1]).argmax())
+    return _in_both(f"share of {names[k]}", shares[0][k], shares[1][k], _percent)
+
+# %% ../nbs/11_explain.ipynb #c017
+def _forms(kind, fine=False):
+    "How values of this kind are written"
+    if kind == "date":
+        return lambda day: str(as_dates(np.array([day]))[0])[: 16 if fine else 10]
+    unit = " s" if kind == "duration" else ""
+    return lambda value: _digits(value) + unit
+
+
+def _quartiles(form, values):
+    return ", ".join(form(q) for q in np.quantile(values, [0.25, 0.5, 0.75]))
+
+
+def _spread(values, size):
+    return size * (values / size).std()
+
+
+def _location(x, y):
+    "Means; or medians, if a few large values move the means the other way"
+    below, upto = (np.searchsorted(np.sort(x), y, side) for side in ("left", "right"))
+    higher = (below + upto).mean() > len(x)  # is a row of Y more often the larger one?
+    agree = (y.mean() > x.mean()) == higher
+    return ("mean", np.mean) if agree else ("median", np.median)
+
+
+def _ways(x, y, kind, leading):
+    "What could be said of two columns of numbers, the best first"
+    form, both = _forms(kind), np.concatenate([x, y])
+    values, counts = np.unique(both, return_counts=True)
+    common = values[-1 if len(values) == 2 else counts.argmax()]
+    shares = [(part == common).mean() for part in (x, y)]
+    share = _in_both(f"share of {form(common)}", *shares, _percent)
+    size = max(np.abs(both).max(), TINY)
+    of = _forms("duration" if kind == "duration" else "number")
+    days = " days" if kind == "date" else ""
+    spreads = [_spread(part, size) for part in (x, y)]
+    what, middle = _location(x, y)
+    middles = middle(x), middle(y)
+    means = [_in_both(what, *middles, _forms(kind, fine)) for fine in (False, True)]
+    spread = _in_both("spread", *spreads, lambda v: of(v) + days)
+    quartiles = _in_both("quartiles", x, y, partial(_quartiles, form))
+    first = {0: means, 1: [spread]}.get(leading, [quartiles])
+    if len(values) == 2:
+        first = [share]
+    return [*first, share, *means, spread, quartiles]
+
+# %% ../nbs/11_explain.ipynb #c018
+def _says_something(words):
+    "Are the two sides written differently?"
+    x, _, y = words.partition(" in X, ")
+    return not x.endswith(" " + y.removesuffix(" in Y"))
+
+
+def number_effect(values, n: int, kind: str, leading: int) -> str:
+    "What the strongest feature of a column of numbers means in its own units"
+    gaps = [np.isnan(part) for part in (values[:n], values[n:])]
+    x, y = values[:n][~gaps[0]], values[n:][~gaps[1]]
+    if not (len(x) and len(y)) or leading >= 4:
+        return _in_both("missing", gaps[0].mean(), gaps[1].mean(), _percent)
+    if kind == "boolean":
+        return _in_both("true", x.mean(), y.mean(), _percent)
+    ways = _ways(x, y, kind, leading)
+    return next(filter(_says_something, ways), ways[0])
+
+# %% ../nbs/11_explain.ipynb #c020
+_PAIR = {
+    1: "go together differently: rank correlation",
+    2: "their extremes go together differently: correlation of distances from the "
+    "middle",
+}
+
+
+def pair_effect(X, Y, i: int, j: int, order: int = 1) -> str:
+    "Both correlations of ranks, or of distances from the middle, if both are numbers"
+    columns = [pooled_column(X, Y, k) for k in (i, j)]
+    if any(levels is not None for _, levels in columns):
+        return "go together differently"
+    a, b = (number_features(values)[:, order - 1] for values, _ in columns)
+    n, known = len(X), ~np.isnan(columns[0][0] + columns[1][0])
+    r = []
+    for part in (np.flatnonzero(known[:n]), n + np.flatnonzero(known[n:])):
+        x, y = a[part] - a[part].mean(), b[part] - b[part].mean()
+        r.append(x @ y / max(np.sqrt((x @ x) * (y @ y)), TINY))
+    return _in_both(_PAIR[order], *r, lambda v: f"{v:.2f}")
+
+# %% ../nbs/11_explain.ipynb #c022
 @dataclass(frozen=True, repr=False, eq=False)
 class Difference(Result):
-    """Where two samples differ, from the strongest projector.
+    """Where two samples differ.
 
     Attributes
     ----------
     rows : pandas.DataFrame
         `sample` ("X" or "Y"), `row` (its label, or its position in the array that was
-        passed) and `cost` (what it pays when one projected sample is moved onto the
-        other; a typical row pays 1), the most telling first.
+        passed), `cost` (what it pays when one projected sample is moved onto the
+        other; a typical row pays 1), `unusual` (the column in which it is furthest from
+        the other sample) and `value` (what it has there); the costliest first.
     columns : pandas.DataFrame
-        `column` (its name, or its position) and `share` (of the projector's reaction,
-        adding up to 1), the most telling first; empty if the kernel has no gradient.
+        `column` (its name, or its position; "a × b" for a pair), `pvalue` (holds for
+        all columns and pairs together), `effect` (in words, in its own units), `share`
+        (of the projector's reaction), `chance` (the share that chance would give) and
+        `kind`; the strongest evidence first. Pairs are there only if their p-value is
+        at most 0.05.
 
     Examples
     --------
@@ -69,50 +213,104 @@ class Difference(Result):
         return self.rows[self.rows["sample"] == sample]
 
     def _rows(self, most=6):
-        def listed(names, values, form):
-            pairs = zip(names[:most], values[:most])
-            more = ", ..." if len(names) > most else ""
-            return ", ".join(f"{k} ({form(v)})" for k, v in pairs) + more
-
         lines = []
+        for c in self.columns.head(most).itertuples(index=False):
+            lines.append((str(c.column), f"p = {c.pvalue:.3g}, {c.effect}"))
+        if len(self.columns) > most:
+            lines.append(("...", f"{len(self.columns) - most} more columns"))
         for name in "XY":
-            part = self.of(name)
-            costs = listed(part["row"].tolist(), part["cost"].tolist(), "{:.1f}".format)
-            lines.append((f"rows of {name}", costs))
-        lines.append(("", "(what they pay, in units of the mean)"))
-        if len(self.columns):
-            names, shares = (self.columns[k].tolist() for k in ("column", "share"))
-            lines.append(("columns", listed(names, shares, "{:.0%}".format)))
-        return lines
+            part = self.of(name).head(most)
+            costs = [f"{r.row} ({r.cost:.1f})" for r in part.itertuples(index=False)]
+            lines.append((f"rows of {name}", ", ".join(costs) + ", ..."))
+        return [*lines, ("", "(what rows pay, in units of the mean)")]
 
-# %% ../nbs/11_explain.ipynb #c013
-def _row_frame(X, Y, costs):
+# %% ../nbs/11_explain.ipynb #c023
+def unusual_columns(A, B, owner) -> np.ndarray:
+    "Of each row of A, the column in which it is furthest from the middle of B"
+    return owner[np.abs(A - B.mean(0)).argmax(1)]
+
+
+def _own_values(sample, columns):
+    "What each row of a sample has in one column of its own"
+    source = sample_columns(sample)
+    out = np.empty(len(sample), dtype=object)
+    for j in np.unique(columns):
+        rows = np.flatnonzero(columns == j)
+        values = source.take(rows).column(source.names[j])
+        if source.kinds[j] == "boolean" and not np.isnan(values).any():
+            values = values > 0
+        out[rows] = values.tolist()
+    return out
+
+
+def _row_frame(X, Y, costs, owner):
     "One line for each row of both samples"
     import pandas as pd
 
+    names = np.empty(len(sample_columns(X).names), dtype=object)
+    names[:] = sample_columns(X).names
+    unusual = [
+        unusual_columns(*two, owner)
+        for two in ((X.values, Y.values), (Y.values, X.values))
+    ]
+    values = [_own_values(sample, where) for sample, where in zip((X, Y), unusual)]
     labels = [*X.rows.tolist(), *Y.rows.tolist()]
     frame = pd.DataFrame(
         {
             "sample": np.repeat(["X", "Y"], [len(X), len(Y)]),
             "row": pd.Series(labels, dtype=object).infer_objects(),
             "cost": np.concatenate(costs),
+            "unusual": names[np.concatenate(unusual)],
+            "value": np.concatenate(values),
         }
     )
     return frame.sort_values("cost", ascending=False, kind="stable", ignore_index=True)
 
+# %% ../nbs/11_explain.ipynb #c024
+def _effects(X, Y, columns, found):
+    "What every column, then every pair, differs in, in words"
+    said = []
+    for k, j in enumerate(columns):
+        values, levels = pooled_column(X, Y, j)
+        if levels is None:
+            said.append(number_effect(values, len(X), X.kinds[j], found.leading[k]))
+        else:
+            said.append(level_effect(values, levels, len(X)))
+    return said
 
-def _column_frame(names, shares):
-    "One line for each column"
+
+def _by_owner(shares, owner, columns):
+    "The shares of coordinates, added up for each column"
+    if shares is None:
+        return np.full(len(columns), np.nan)
+    return np.bincount(owner, shares, minlength=max(columns) + 1)[columns]
+
+
+def _column_frame(X, Y, columns, found, shares, chance):
+    "One line for each column, and for each pair with evidence"
     import pandas as pd
 
-    if shares is None:
-        return pd.DataFrame({"column": [], "share": []})
-    names = list(range(len(shares))) if names is None else list(names)
-    frame = pd.DataFrame({"column": names, "share": shares})
-    return frame.sort_values("share", ascending=False, kind="stable", ignore_index=True)
+    names, D = X.names, len(columns)
+    lines = dict(column=[names[j] for j in columns], pvalue=found.pvalues[:D])
+    lines |= dict(effect=_effects(X, Y, columns, found), share=shares, chance=chance)
+    frame = pd.DataFrame(lines | dict(kind=[X.kinds[j] for j in columns]))
+    frame["strength"] = found.strength[:D]
+    pairs = []
+    for k in np.flatnonzero(found.pvalues[D:] <= 0.05):
+        i, j = (columns[a] for a in found.pairs[k])
+        line = dict(column=f"{names[i]} × {names[j]}", pvalue=found.pvalues[D + k])
+        effect = pair_effect(X, Y, i, j, int(found.orders[k]))
+        line |= dict(effect=effect, share=np.nan, chance=np.nan)
+        pairs.append(line | dict(kind="pair", strength=found.strength[D + k]))
+    if pairs:
+        frame["column"] = frame["column"].astype(object)
+        frame = pd.concat([frame, pd.DataFrame(pairs)], ignore_index=True)
+    frame["first"] = -frame["strength"]
+    frame = frame.sort_values(["pvalue", "first"], kind="stable")
+    return frame.drop(columns=["strength", "first"]).reset_index(drop=True)
 
-# %% ../nbs/11_explain.ipynb #c014
-def explain(projector, X, Y) -> Difference:
+# %% ../nbs/11_explain.ipynb #c025
+def explain(projector, X, Y, *, owner=None, n_resamples: int = 199, rng=None):
     """The most telling rows and columns of two samples.
 
     Parameters
@@ -121,6 +319,12 @@ def explain(projector, X, Y) -> Difference:
         Fitted.
     X, Y : array_like, data frame or Sample
         The samples, in memory.
+    owner : ndarray of int, optional
+        Of each coordinate, the column of the table it comes from.
+    n_resamples : int, default 199
+        Relabellings for the p-values of columns.
+    rng : int, Generator, SeedSequence or None
+        For the relabellings.
 
     Returns
     -------
@@ -137,9 +341,19 @@ def explain(projector, X, Y) -> Difference:
     >>> explain(f, X, Y).of("Y")["row"].iloc[0].item()
     7
     """
-    X, Y = as_samples(X, Y)
-    FX, FY = projector.transform(X.values), projector.transform(Y.values)
-    shares = column_shares(projector, pool(X, Y))
+    if owner is None:
+        X, Y = as_samples(X, Y)
+        owner = np.arange(X.values.shape[1])
+    Z, n = pool(X, Y), len(X)
+    columns = np.unique(owner).tolist()
+    tables = sample_columns(X), sample_columns(Y)
+    found = find_evidence(*tables, columns, n_resamples=n_resamples, rng=rng)
+    some = Z[spread(len(Z), _SHARED)]
+    shares, chance = column_shares(projector, some), None
+    if shares is not None:
+        chance = chance_shares(projector, Z, n, 0)
+    both = [_by_owner(s, owner, columns) for s in (shares, chance)]
+    costs = row_costs(*(_project(projector, s.values) for s in (X, Y)))
     return Difference(
-        _row_frame(X, Y, row_costs(FX, FY)), _column_frame(X.columns, shares)
+        _row_frame(X, Y, costs, owner), _column_frame(*tables, columns, found, *both)
     )

@@ -13,9 +13,9 @@ import threading
 import time
 import warnings
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from html import escape, unescape
+from typing import NamedTuple
 
 import ipywidgets as widgets
 import numpy as np
@@ -25,7 +25,7 @@ from .core import check_number, spawn_seeds
 from .sample import as_samples
 from .kernels import median_bandwidth
 from .distance import kpw_distance
-from .files import BadInput, file_sample, name_some, read_table, same_columns
+from .files import BadInput, read_table, same_columns
 
 # %% ../nbs/22_explore.ipynb #c005
 _DRAWING = threading.RLock()  # matplotlib's fonts and layout are shared by all threads
@@ -214,10 +214,17 @@ def _draw(self: Explorer, value):
 @patch
 def _repr_mimebundle_(self: Explorer, **kwargs):
     view = super(Explorer, self)._repr_mimebundle_(**kwargs) if _live() else {}
-    if self.picture.value:
-        view["image/png"] = base64.b64encode(self.picture.value).decode()
+    view |= self._still()
     view["text/plain"] = f"{self.title}: {self.text or 'nothing run yet'}"
     return view
+
+
+@patch
+def _still(self: Explorer):
+    "What it shows, for a reader without widgets"
+    if not self.picture.value:
+        return {}
+    return {"image/png": base64.b64encode(self.picture.value).decode()}
 
 
 def _live():
@@ -593,6 +600,14 @@ def power_playground(
     return PowerPlayground(tests, n_trials, n_resamples, rng, delay)
 
 # %% ../nbs/22_explore.ipynb #c042
+class Given(NamedTuple):
+    "Two tables, and what they are called"
+
+    X: object
+    Y: object
+    names: tuple = (None, None)
+
+
 def _uploaded(upload):
     "The table in an uploaded file"
     file = upload[0]
@@ -602,15 +617,14 @@ def _uploaded(upload):
         raise ValueError(f"{e.problem}; mend the file and upload it again.") from None
 
 
-def _uploaded_samples(x, y):
+def _uploaded_tables(x, y):
     "Two uploaded files with the same columns"
-    A = _uploaded(x)
+    tables = _uploaded(x), _uploaded(y)
     try:
-        B = same_columns(A, _uploaded(y))
+        A, B = same_columns(*tables)
     except BadInput as e:
         raise ValueError(f"{e.problem}; give both files the same columns.") from None
-    columns = A.columns if A.named or not B.named else B.columns
-    return tuple(file_sample(t.values, columns, t.name) for t in (A, B))
+    return Given(A.frame, B.frame, (A.name, B.name))
 
 # %% ../nbs/22_explore.ipynb #c046
 def _two_classes(load, a, b, rng=None):
@@ -639,49 +653,54 @@ def _problems():
     }
 
 
-def _problem_samples(problem, seed):
+def _problem_tables(problem, seed):
     "Two samples of a problem"
+    import pandas as pd
+
     X, Y, *names = problem(rng=seed)
-    columns = names[0] if names else [str(k + 1) for k in range(X.shape[1])]
-    return file_sample(X, columns, "X"), file_sample(Y, columns, "Y")
+    columns = names[0] if names else [f"column {k + 1}" for k in range(X.shape[1])]
+    return Given(
+        *(
+            pd.DataFrame(A, columns=list(columns), index=pd.RangeIndex(1, len(A) + 1))
+            for A in (X, Y)
+        )
+    )
 
 # %% ../nbs/22_explore.ipynb #c048
-def _same_scale(X, Y):
-    "Both samples in units of the spread of each column; rows and names stay"
-    spread = np.vstack([X.values, Y.values]).std(0)
-    spread[spread == 0] = 1.0
-    return tuple(replace(s, values=s.values / spread) for s in (X, Y))
-
-# %% ../nbs/22_explore.ipynb #c050
 def _upload(name):
     "A button that takes a file"
-    kinds = ".csv,.tsv,.txt,.npy,.npz,.parquet"
+    kinds = ".csv,.tsv,.txt,.npy,.npz,.parquet,.gz,.zip"
     text = f"{name} (csv, npy, parquet)"
     return widgets.FileUpload(accept=kinds, multiple=False, description=text)
 
 
+def _choice(name, options):
+    return widgets.Dropdown(options=options, value=options[0], description=name)
+
+
 class YourData(Explorer):
-    "Two samples in, an answer out"
+    "Two samples in, the answer's page out"
 
     title = "Your data"
-    size = (11, 3.4)
 
     def __init__(self, n_resamples=199, rng=0, delay=0.3):
         self.problems = _problems()
         self.n_resamples = n_resamples
-        self.tested = None  # the two samples of the last run
+        self.tested = None  # the two tables of the last run
+        self.answer = ""  # the first line of the page
+        self.page = widgets.HTML()
         self._root = spawn_seeds(rng, 1)[0]
-        options = ["your files", *self.problems]
         controls = dict(
-            data=widgets.Dropdown(
-                options=options, value=options[1], description="data"
-            ),
+            data=_choice("data", [*self.problems, "your files"]),
             X=_upload("X"),
             Y=_upload("Y"),
-            same_scale=widgets.Checkbox(value=True, description="same scale"),
+            scale=_choice("scale", ["auto", "std", "rank", "none"]),
+            missing=_choice("missing", ["error", "indicator", "drop"]),
         )
         extra = [_buttons(self, n_resamples, "relabelling")]
         super().__init__(controls, delay, extra=extra)
+        shown = [child for child in self.children if child is not self.picture]
+        self.children = (*shown, self.page)
         for name in "XY":
             controls[name].observe(self._take_files, "value")
 
@@ -689,29 +708,33 @@ class YourData(Explorer):
         if change["new"]:
             self.controls["data"].value = "your files"
 
-# %% ../nbs/22_explore.ipynb #c051
+    @property
+    def text(self):
+        "The first line of the page, and what else the panel says at the moment"
+        return " ".join(filter(None, [self.answer, Explorer.text.fget(self)]))
+
+# %% ../nbs/22_explore.ipynb #c049
 @patch
-def samples(self: YourData) -> tuple:
-    "The two samples that the controls name"
+def samples(self: YourData) -> Given:
+    "The two tables that the controls name"
     s = self.settings
-    if s["data"] == "your files":
-        if missing := [name for name in "XY" if not s[name]]:
-            raise ValueError(
-                f"{' and '.join(missing)}: no file yet; upload one, or choose a "
-                "problem from the list."
-            )
-        X, Y = _uploaded_samples(s["X"], s["Y"])
-    else:
+    if s["data"] != "your files":
         seed = _same_seeds(self._root, 2)[0]
-        X, Y = _problem_samples(self.problems[s["data"]], seed)
-    return _same_scale(X, Y) if s["same_scale"] else (X, Y)
+        return _problem_tables(self.problems[s["data"]], seed)
+    if missing := [name for name in "XY" if not s[name]]:
+        raise ValueError(
+            f"{' and '.join(missing)}: no file yet; upload one, or choose a "
+            "problem from the list."
+        )
+    return _uploaded_tables(s["X"], s["Y"])
 
 
 @patch
 def _work(self: YourData, given_up):
     from kpw_nb.twosample import kpw_test
 
-    X, Y = self.tested = self.samples()
+    self.answer = ""
+    given = self.tested = self.samples()
 
     def tick(done, total):
         if given_up.is_set():
@@ -719,43 +742,35 @@ def _work(self: YourData, given_up):
         self.progress.max = total
         self.progress.value = done
 
-    sizes = f"{len(X)} against {len(Y)} points of {len(X.columns)} columns"
-    self.message.value = f"testing {sizes} …"
-    seed = _same_seeds(self._root, 2)[1]
-    yield kpw_test(X, Y, n_resamples=self.n_resamples, rng=seed, progress=tick)
+    sizes = f"{len(given.X)} against {len(given.Y)} rows"
+    self.message.value = f"testing {sizes} of {given.X.shape[1]} columns …"
+    s, seed = self.settings, _same_seeds(self._root, 2)[1]
+    scale = None if s["scale"] == "none" else s["scale"]
+    run = dict(n_resamples=self.n_resamples, rng=seed, progress=tick)
+    with _heard() as self.warned:
+        result = kpw_test(given.X, given.Y, scale=scale, missing=s["missing"], **run)
+    yield result
 
-# %% ../nbs/22_explore.ipynb #c053
-def _where_sentence(where):
-    "Which columns and rows to look at"
-    columns = name_some(where.columns["column"][:3], 3)
-    rows = {
-        letter: name_some(where.rows["row"][where.rows["sample"] == letter][:3], 3)
-        for letter in "XY"
-    }
-    look = f"look at rows {rows['X']} of X and {rows['Y']} of Y (counted from 1)"
-    if not columns:
-        return f" {look[0].upper()}{look[1:]}."
-    return f" They differ most in {escape(columns)}; {look}."
+# %% ../nbs/22_explore.ipynb #c051
+@patch
+def _draw(self: YourData, result):
+    "The page with the answer"
+    from kpw_nb.report import answer_facts, answer_part
+
+    told = dict(names=self.tested.names, rows_are="counted from 1")
+    facts = answer_facts(result, *self.tested[:2], **told)
+    with _DRAWING:
+        page = answer_part(result, facts)
+    self.value, self.answer, self.error = result, facts["answer"], None
+    self.page.value = page
+    self.message.value = "<br>".join(map(escape, self.warned))
 
 
 @patch
-def _show(self: YourData, result, figure):
-    from kpw_nb.plots import plot_features
+def _still(self: YourData):
+    return {"text/html": self.page.value} if self.page.value else {}
 
-    axes = figure.subplots(1, 3)
-    where = result.where()
-    result.plot(axes[:2])
-    if len(where.columns):
-        plot_features(where, n_show=8, ax=axes[2])
-    X, Y = self.tested
-    differ = result.reject()
-    answer = "The samples differ" if differ else "No difference was found"
-    sizes = f"{len(X)} against {len(Y)} points"
-    many = f"{result.n_resamples} relabellings"
-    more = _where_sentence(where) if differ else ""
-    return f"<b>{answer}</b> (p = {result.pvalue:.3g}, {many}, {sizes}).{more}"
-
-# %% ../nbs/22_explore.ipynb #c054
+# %% ../nbs/22_explore.ipynb #c052
 def your_data(*, n_resamples: int = 199, delay: float = 0.3, rng=0) -> Explorer:
     """Upload or pick two data sets, run the test, read the answer.
 
@@ -771,8 +786,8 @@ def your_data(*, n_resamples: int = 199, delay: float = 0.3, rng=0) -> Explorer:
     Returns
     -------
     Explorer
-        The panel, with `controls` (data, X, Y), `value` (a `KPWTestResult`), `go` and
-        `stop`.
+        The panel, with `controls` (data, X, Y, scale, missing), `value` (a
+        `KPWTestResult`), `page` (its report), `go` and `stop`.
 
     Examples
     --------

@@ -1,5 +1,6 @@
 # Made from the package by tools/stubs.py: do not edit.
 from typing import Any
+from typing import NamedTuple
 
 __all__ = [
     'feel_projection',
@@ -77,6 +78,12 @@ def power_playground(
     rng: Any = 0,
 ) -> Explorer: ...
 
+class Given(NamedTuple):
+    X: object
+    Y: object
+    names: tuple
+    def __getattr__(self, name: str) -> Any: ...
+
 class YourData(Explorer):
     def __init__(
         self,
@@ -84,7 +91,9 @@ class YourData(Explorer):
         rng: Any = 0,
         delay: Any = 0.3,
     ) -> None: ...
-    def samples(self) -> tuple: ...
+    def samples(self) -> Given: ...
+    @property
+    def text(self) -> Any: ...
     def __getattr__(self, name: str) -> Any: ...
 
 def your_data(

@@ -7,22 +7,29 @@ __all__ = ['BadInput', 'read_table', 'read_samples']
 
 # %% ../nbs/21a_files.ipynb #c003
 import csv
+import gzip
 import hashlib
 import io
+import math
 import os
+import re
 import shlex
+import sys
 import warnings
+import zipfile
+from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from fastcore.basics import patch
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from kpw_nb.sample import Sample
 
 # %% ../nbs/21a_files.ipynb #c005
@@ -51,9 +58,9 @@ class BadInput(ValueError):
 # %% ../nbs/21a_files.ipynb #c008
 def name_some(names, most=8):
     "A list of names that fits on a line"
-    names = [str(c) for c in names]
+    names = list(names)
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    return ", ".join(first_line(c, 60) for c in names[:most]) + more
 
 
 def first_line(error, most=160):
@@ -84,10 +91,12 @@ class InputFile:
 
     name: str  # path, or only a name if `content` is given
     content: bytes | None = None
+    kind: str = ""  # of the table: ".csv", ...; the name says it if this does not
+    packed: "InputFile | None" = None  # the file that this was unpacked from
 
     @property
     def suffix(self):
-        return Path(self.name).suffix.lower()
+        return self.kind or Path(self.name).suffix.lower()
 
     def open(self):
         "A binary file that stands at its start"
@@ -97,13 +106,15 @@ class InputFile:
 
     def facts(self):
         "What tells this file from any other: name, size and SHA-256"
-        with self.open() as f:
+        with (self.packed or self).open() as f:
             digest = hashlib.file_digest(f, "sha256").hexdigest()
             size = f.seek(0, os.SEEK_END)
         return dict(name=Path(self.name).name, bytes=size, sha256=digest)
 
 # %% ../nbs/21a_files.ipynb #c017
 KINDS = (".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet")
+PACKED = (".gz", ".zip")
+STDIN = "standard input"
 
 
 def _check_place(name):
@@ -116,16 +127,17 @@ def _check_place(name):
         )
 
 
-def input_file(path, content=None):
-    "The file, if it can be opened and is not empty"
-    file = InputFile(str(path), None if content is None else bytes(content))
-    if content is None:
-        _check_place(file.name)
-    if file.suffix not in KINDS:
+def _check_kind(name, kind, among=KINDS):
+    "Is it of a kind that is read?"
+    if kind not in among:
         raise BadInput(
-            f"{file.name}: files of this kind are not read",
-            "convert it to csv, tsv, npy, npz or parquet",
+            f"{name}: files of this kind are not read",
+            "convert it to csv, tsv, npy, npz or parquet; gz and zip are unpacked",
         )
+
+
+def _check_filled(file):
+    "Can it be opened, and does it hold anything?"
     try:
         with file.open() as f:
             start = f.read(1)
@@ -135,95 +147,318 @@ def input_file(path, content=None):
         ) from None
     if not start:
         raise BadInput(f"{file.name} is empty", "write a table into it first")
-    return file
+
+# %% ../nbs/21a_files.ipynb #c019
+_PACK = "pack it again, or give the table itself"
+
+
+def _gunzip(file):
+    "The table in a gz file, named like x.csv.gz"
+    kind = Path(Path(file.name).stem).suffix.lower()
+    _check_kind(file.name, kind)
+    with _reading(file.name, _PACK), file.open() as f:
+        return InputFile(file.name, gzip.decompress(f.read()), kind, file)
+
+
+def _unzip(file):
+    "The one table in a zip archive"
+    with _reading(file.name, _PACK), file.open() as f, zipfile.ZipFile(f) as archive:
+        members = [
+            name
+            for name in archive.namelist()
+            if not name.endswith("/") and not name.startswith("__MACOSX/")
+        ]
+        if len(members) != 1:
+            raise BadInput(
+                f"{file.name} holds {len(members)} files"
+                + f" ({name_some(members)})" * bool(members),
+                "unpack it and give one of them" if members else _PACK,
+            )
+        kind = Path(members[0]).suffix.lower()
+        _check_kind(f"{file.name}, {members[0]}", kind)
+        return InputFile(file.name, archive.read(members[0]), kind, file)
 
 # %% ../nbs/21a_files.ipynb #c020
+def input_file(path, content=None):
+    "The file, unpacked, if it can be opened and is not empty"
+    if content is None and str(path) == "-":
+        file = InputFile(STDIN, sys.stdin.buffer.read(), ".csv")
+    else:
+        file = InputFile(str(path), None if content is None else bytes(content))
+    if file.content is None:
+        _check_place(file.name)
+    _check_kind(file.name, file.suffix, KINDS + PACKED)
+    _check_filled(file)
+    if file.suffix in PACKED:
+        file = _gunzip(file) if file.suffix == ".gz" else _unzip(file)
+        _check_filled(file)
+    return file
+
+# %% ../nbs/21a_files.ipynb #c024
+_MARKS = ",;\t|"
+
+
+def _outside(line):
+    "A line without quoted parts and, unless commas separate, without decimal commas"
+    line = re.sub(r'"[^"]*"', "", line)
+    if any(mark in line for mark in _MARKS[1:]):
+        line = re.sub(r"(?<=\d),(?=\d)", "", line)
+    return line
+
+
+def _separator(lines, suffix):
+    "What stands between the fields"
+    if suffix == ".tsv":
+        return "\t"
+    first, second = (_outside(line) for line in (lines[0], lines[1 % len(lines)]))
+    some = [mark for mark in _MARKS if mark in first]
+    even = [mark for mark in some if first.count(mark) == second.count(mark)]
+    return (even + some + [","])[0]
+
+# %% ../nbs/21a_files.ipynb #c026
+_PLAIN = (
+    "save it again as text in UTF-8, one row a line, "
+    "every row with the same number of fields"
+)
+_GLANCE = 20  # rows that are looked at before a text is read
+
+
+def _as_text(file):
+    return io.TextIOWrapper(file.open(), encoding="utf-8-sig", newline="")
+
+
+def _first_rows(file):
+    "The separator and the first rows of a text"
+    with _as_text(file) as text:
+        lines = list(islice((line for line in text if line.strip()), _GLANCE))
+    if any("\0" in line for line in lines):
+        raise BadInput(f"{file.name} is not plain text", _PLAIN)
+    if not lines:
+        raise BadInput(f"{file.name} holds no rows", "write a table into it first")
+    separator = _separator(lines, file.suffix)
+    return separator, list(
+        csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    )
+
+# %% ../nbs/21a_files.ipynb #c029
+_DAY = r"\d{4}-\d\d-\d\d"
+_TIME = r"\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|[+-]\d\d(:?\d\d)?))?"
+_DATE = re.compile(f"{_DAY}([T ]{_TIME})?", re.ASCII)  # ISO 8601
+_COMMA = re.compile(r"[-+]?\d+(,\d+)*(\.\d*)?(e[-+]?\d+)?", re.ASCII | re.I)
+
+
 def is_number(text):
     "Can this text be read as a number?"
     try:
         float(text)
     except ValueError:
         return False
-    return True
+    return "_" not in text and text.isascii()
+
+
+def _is_value(text):
+    "Is this a number, a date or a truth value, and so hardly a name?"
+    text = text.strip()
+    shaped = _DATE.fullmatch(text) or _COMMA.fullmatch(text)
+    return bool(shaped) or is_number(text) or text.lower() in ("true", "false")
+
+# %% ../nbs/21a_files.ipynb #c032
+def _calendar(row):
+    "The values of a row, if they are all years, or all days"
+    values = [c.strip() for c in row if _is_value(c)]
+    years = all(re.fullmatch("(18|19|20)[0-9]{2}|2100", c) for c in values)
+    days = all(_DATE.fullmatch(c) for c in values)
+    return values if len(values) > 1 and (years or days) else []
 
 
 def _has_header(rows, name):
     "Does the first of these rows name the columns?"
-    text = [bool(c.strip()) and not is_number(c) for c in rows[0]]
-    if not any(text):
+    first, *below = rows
+    text = [bool(c.strip()) and not _is_value(c) for c in first]
+    dated = _calendar(first)
+    if dated and dated == sorted(set(dated)):
+        if not any(map(_calendar, below)):
+            return True
+    elif not any(text):
         return False
-    if not any(map(is_number, rows[0])):
+    elif not any(map(_is_value, first)):
         return True
-    if len(rows) > 1 and any(t and is_number(c) for t, c in zip(text, rows[1])):
+    elif below and any(t and _is_value(c) for t, c in zip(text, below[0])):
         return True
     raise BadInput(
-        f"{name}: the first line holds numbers and text "
-        f"({first_line(', '.join(rows[0]), 60)}), so it may or may not be a header",
+        f"{name}: it is not clear whether the first line "
+        f"({first_line(', '.join(first), 60)}) is a header, as it holds "
+        + ("numbers and text" if any(text) else "years or days like those below"),
         "say --header yes or --header no",
     )
 
-# %% ../nbs/21a_files.ipynb #c023
-_PLAIN = (
-    "save it again as text in UTF-8, one row a line, "
-    "every row with the same number of fields"
-)
+# %% ../nbs/21a_files.ipynb #c035
+def _check_first(rows, name):
+    "Are these rows of data, as far as a glance can tell?"
+    words = rows[-1][0].split()
+    if len(rows[-1]) == 1 and len(words) > 1 and all(map(is_number, words)):
+        raise BadInput(
+            f"{name}: the fields are separated by spaces",
+            "separate the fields by commas, or by tabs in a tsv file",
+        )
+    if len(rows) < 3:
+        return
+    first, *below = rows
+    numbers = [k for k, c in enumerate(zip(*below)) if all(map(is_number, c))]
+    above = [first[k] for k in numbers if k < len(first)]
+    if above and all(c.strip() and not _is_value(c) for c in above):
+        raise BadInput(
+            f"{name}: row 1 holds text where all others hold numbers "
+            f"({first[numbers[0]]!r} in column {numbers[0] + 1})",
+            "remove the lines without numbers, or say --header yes "
+            "if the first line names the columns",
+        )
+
+# %% ../nbs/21a_files.ipynb #c038
+def _dates(texts, where):
+    "Texts (None for a gap) as dates, or None if they are something else"
+    import pandas as pd
+
+    known = [t is not None for t in texts]
+    shaped = [t is not None and bool(_DATE.fullmatch(t)) for t in texts]
+    if 2 * sum(shaped) <= sum(known):
+        return None
+    zoned = any(t[10:].endswith("Z") or re.search(".[+-]", t[10:]) for t in texts if t)
+    given = pd.Series(texts, dtype=object)
+    days = pd.to_datetime(given, format="ISO8601", errors="coerce", utc=zoned)
+    wrong = np.array(known) & ~(days.notna().to_numpy() & shaped)
+    if wrong.any():
+        row = wrong.argmax()
+        raise BadInput(
+            f"{where} holds dates, but {texts[row][:40]!r} in row {row + 1} is none",
+            "write all dates like 2020-12-31, and leave unknown ones empty",
+        )
+    return days.dt.tz_localize(None) if zoned else days
+
+# %% ../nbs/21a_files.ipynb #c042
+def _is_figure(text):
+    "Is this a number, with or without commas?"
+    return is_number(text) or bool(_COMMA.fullmatch(text))
 
 
-def _separator(line, suffix):
-    "What stands between the fields"
-    if suffix == ".tsv":
-        return "\t"
-    return next((mark for mark in ",;\t" if mark in line), ",")
+def _comma_numbers(texts, separator, where):
+    "Numbers with commas (None for a gap) as numbers, if these are decimal commas"
+    import pandas as pd
+
+    points = texts
+    if separator != ",":
+        points = [None if t is None else t.replace(",", ".") for t in texts]
+    if all(is_number(t) for t in points if t is not None):
+        return pd.Series([math.nan if t is None else float(t) for t in points])
+    row, text = next((i, t) for i, t in enumerate(texts) if t and "," in t)
+    raise BadInput(
+        f"{where} does not hold numbers ({text[:40]!r} in row {row + 1})",
+        "write decimals with a point, and thousands without a comma",
+    )
+
+# %% ../nbs/21a_files.ipynb #c045
+_FEW = 10  # different whole numbers that may be names of classes
 
 
-def _first_rows(file):
-    "The separator and the first two rows of a text"
-    with io.TextIOWrapper(file.open(), encoding="utf-8-sig", newline="") as text:
-        start = text.read(4096)
-        if "\0" in start:
-            raise BadInput(f"{file.name} is not plain text", _PLAIN)
-        line = next(iter(start.lstrip().splitlines()), "")
-        separator = _separator(line, file.suffix)
-        text.seek(0)
-        rows = csv.reader(text, delimiter=separator, skipinitialspace=True)
-        return separator, list(islice(filter(None, rows), 2))
+def _refuse_slips(texts, where):
+    "No text among numbers that were measured"
+    known = [t for t in texts if t is not None]
+    figures = {t for t in known if _is_figure(t)}
+    measured = len(figures) > _FEW or any("." in t or "," in t for t in figures)
+    if not measured or 2 * sum(t in figures for t in known) <= len(known):
+        return
+    row = next(i for i, t in enumerate(texts) if t is not None and t not in figures)
+    raise BadInput(
+        f"{where} holds numbers, but {texts[row][:40]!r} in row {row + 1} is none",
+        "mend it, leave it empty if it is unknown, or leave the column out with --drop",
+    )
 
-# %% ../nbs/21a_files.ipynb #c026
-CHUNK = 50_000  # rows read at a time
+# %% ../nbs/21a_files.ipynb #c047
+def _typed_texts(column, separator, where):
+    "A column of texts as what it holds"
+    import pandas as pd
+
+    given = [t if isinstance(t, str) else None for t in column.tolist()]
+    texts = [t and t.rstrip() for t in given]
+    known = [t for t in texts if t is not None]
+    found = None
+    if any(map(_DATE.fullmatch, known[:_GLANCE])):
+        found = _dates(texts, where)
+    elif any(map(_is_figure, known[:_GLANCE])):
+        if all(map(_is_figure, known)):
+            found = _comma_numbers(texts, separator, where)
+        else:
+            _refuse_slips(texts, where)
+    if found is None and texts != given:
+        found = pd.Series(texts, dtype=column.dtype)
+    return column if found is None else found
 
 
+def _typed_objects(column):
+    "Truth values with gaps, and whole numbers beyond 64 bits"
+    if all(isinstance(v, bool) for v in column.dropna()):
+        return column.astype("boolean")
+    return column.astype(float)
+
+# %% ../nbs/21a_files.ipynb #c048
+def _typed(frame, separator, name):
+    "The columns of a text as what they hold"
+    import pandas as pd
+
+    plain = [dtype.kind in "fiub" for dtype in frame.dtypes]
+    if all(plain):
+        return frame
+    columns = {c: frame[c] for c in frame}
+    for c in frame.columns[~np.array(plain)]:
+        if pd.api.types.infer_dtype(columns[c], skipna=True) == "string":
+            where = f"{name}: column {c!r}"
+            columns[c] = _typed_texts(columns[c], separator, where)
+        else:
+            columns[c] = _typed_objects(columns[c])
+    return pd.DataFrame(columns)
+
+# %% ../nbs/21a_files.ipynb #c051
 class _Contents(NamedTuple):
     "What is in a file, before it is read"
 
     names: list
     named: bool  # does the file name its columns?
-    chunks: object  # a function of the wanted names that gives blocks of rows
+    read: (
+        object  # a function of the wanted names, and of those to be read as they stand
+    )
 
 
-def _text_chunks(file, options, wanted):
-    "The wanted columns of a text, some rows at a time"
+def _numbered(width):
+    "Names of columns that have none"
+    return [f"column {k + 1}" for k in range(width)]
+
+
+def _check_fields(file, separator, width, named):
+    "Has every row as many fields as the first?"
+    with _as_text(file) as text:
+        rows = csv.reader(text, delimiter=separator, skipinitialspace=True)
+        counts = (len(row) for row in rows if row and row != [""])
+        for row, count in enumerate(counts, 1 - named):
+            if count != width:
+                raise BadInput(
+                    f"{file.name}: row {row} has {count} of {width} fields", _PLAIN
+                )
+
+# %% ../nbs/21a_files.ipynb #c053
+def _parsed(file, options):
+    "The whole text as a frame"
     import pandas as pd
 
     if int(pd.__version__.split(".")[0]) < 3:
         options = options | dict(float_precision="round_trip")
     with warnings.catch_warnings(), file.open() as f:
         warnings.simplefilter("error", pd.errors.ParserWarning)
-        for frame in pd.read_csv(f, chunksize=CHUNK, **options):
-            yield frame[wanted]
+        return pd.read_csv(f, **options)
 
-# %% ../nbs/21a_files.ipynb #c027
-def _text(file, header, label):
-    "The contents of a csv, tsv or txt file"
-    with _reading(file.name, _PLAIN):
-        separator, rows = _first_rows(file)
-    if not rows:
-        raise BadInput(f"{file.name} holds no rows", "write a table into it first")
-    named = header == "yes"
-    if header == "auto":
-        named = _has_header(rows, file.name)
-    names = [str(k + 1) for k in range(len(rows[0]))]
-    if named:
-        names = [c.strip() or f"unnamed{k}" for k, c in zip(names, rows[0])]
+
+def _read_text(file, contents, separator, keep, aside):
+    "The chosen columns of a text; those set aside stay as they stand"
+    names, named = contents
     options = dict(
         sep=separator,
         names=names,
@@ -232,24 +467,54 @@ def _text(file, header, label):
         encoding="utf-8-sig",
         skipinitialspace=True,
         low_memory=False,
-        dtype=None if label is None else {label: str},
+        dtype=dict.fromkeys(aside, str),
     )
-    return _Contents(names, named, partial(_text_chunks, file, options))
+    frame = _parsed(file, options)
+    if len(names) > 1 and frame[names[-1]].isna().any():
+        _check_fields(file, separator, len(names), named)
+    kept = _typed(frame[keep], separator, file.name)
+    return kept, frame[aside]
 
-# %% ../nbs/21a_files.ipynb #c030
+# %% ../nbs/21a_files.ipynb #c054
+def _text(file, header):
+    "The contents of a csv, tsv or txt file"
+    with _reading(file.name, _PLAIN):
+        separator, rows = _first_rows(file)
+    named = _has_header(rows, file.name) if header == "auto" else header == "yes"
+    names = _numbered(len(rows[0]))
+    if named:
+        names = [c.strip() or f"unnamed{k}" for k, c in enumerate(rows[0], 1)]
+    if data := rows[named:]:
+        _check_first(data, file.name)
+    read = partial(_read_text, file, (names, named), separator)
+    return _Contents(names, named, read)
+
+# %% ../nbs/21a_files.ipynb #c057
 _PARQUET = "write it again as parquet, or convert it to csv"
 
 
-def _parquet_chunks(file, wanted):
-    "The wanted columns of a parquet file, some rows at a time"
+def _read_parquet(file, keep, aside):
+    "The chosen columns of a parquet file"
     import pyarrow.parquet as pq
 
     with file.open() as f, pq.ParquetFile(f) as table:
-        for batch in table.iter_batches(CHUNK, columns=wanted):
-            yield batch.to_pandas(ignore_metadata=True)
+        _check_flat(table.schema_arrow, [*keep, *aside], file.name)
+        frame = table.read([*keep, *aside]).to_pandas(ignore_metadata=True)
+    return frame[keep], frame[aside]
 
 
-def _parquet(file, header, label):
+def _check_flat(schema, names, name):
+    "Has every cell of these columns one value?"
+    for c in names:
+        kind = schema.field(c).type
+        if kind.num_fields:  # a list or a record
+            raise BadInput(
+                f"{name}: column {c!r} holds {first_line(kind, 40)} in every cell",
+                f"write its parts as columns, or leave it out with --drop {c}",
+            )
+
+
+def _parquet(file, header):
     "The contents of a parquet file"
     try:
         import pyarrow.parquet as pq
@@ -262,9 +527,9 @@ def _parquet(file, header, label):
         with file.open() as f, pq.ParquetFile(f) as table:
             names = table.schema_arrow.names
     names = [c for c in names if not c.startswith("__index_level_")]
-    return _Contents(names, True, partial(_parquet_chunks, file))
+    return _Contents(names, True, partial(_read_parquet, file))
 
-# %% ../nbs/21a_files.ipynb #c032
+# %% ../nbs/21a_files.ipynb #c060
 _ARRAY = "write it again with numpy.save or numpy.savez, as plain numbers"
 _MAGIC = {".npy": b"\x93NUMPY", ".npz": b"PK"}
 
@@ -274,7 +539,8 @@ def _matrix(A, name):
     if A.dtype.names or A.dtype.kind not in "fiub":
         raise BadInput(
             f"{name} holds {A.dtype} values, not plain real numbers",
-            "convert it with .astype(float) and save it again",
+            "convert it with .astype(float) and save it again, "
+            "or write a table with text as csv or parquet",
         )
     if A.ndim == 1:
         A = A[:, None]
@@ -296,7 +562,7 @@ def _check_start(file):
             f"{file.name} is not an {kind} file, whatever its name says", _ARRAY
         )
 
-# %% ../nbs/21a_files.ipynb #c035
+# %% ../nbs/21a_files.ipynb #c063
 def _npz_arrays(file):
     "All arrays of an npz file, by name"
     with _reading(file.name, _ARRAY):
@@ -316,21 +582,28 @@ def _npy_array(file):
 
 
 def _from_array(A):
-    "The contents of a matrix; its columns are called 1, 2, ..."
-    names = [str(k + 1) for k in range(A.shape[1])]
+    "The contents of a matrix"
+    names = _numbered(A.shape[1])
+    place = {c: k for k, c in enumerate(names)}
 
-    def chunks(wanted):
-        yield A[:, [names.index(c) for c in wanted]]
+    def read(keep, aside):
+        import pandas as pd
 
-    return _Contents(names, False, chunks)
+        parts = ([place[c] for c in part] for part in (keep, aside))
+        return tuple(
+            pd.DataFrame(np.array(A[:, k]), columns=part)
+            for k, part in zip(parts, (keep, aside))
+        )
 
-# %% ../nbs/21a_files.ipynb #c036
-def _npy(file, header, label):
+    return _Contents(names, False, read)
+
+# %% ../nbs/21a_files.ipynb #c064
+def _npy(file, header):
     "The contents of an npy file"
     return _from_array(_npy_array(file))
 
 
-def _npz(file, header, label):
+def _npz(file, header):
     "The contents of an npz file with one array"
     arrays = _npz_arrays(file)
     if len(arrays) != 1:
@@ -345,217 +618,181 @@ def _npz(file, header, label):
 _READERS = dict(zip(KINDS, (_text, _text, _text, _npy, _npz, _parquet), strict=True))
 _REMEDIES = {".npy": _ARRAY, ".npz": _ARRAY, ".parquet": _PARQUET}
 
-# %% ../nbs/21a_files.ipynb #c039
-def _given(option, names):
+# %% ../nbs/21a_files.ipynb #c067
+def _in_full(given, contents, names):
+    "A name as the table has it"
+    numbered = f"column {given}"
+    return numbered if not contents.named and numbered in names else given
+
+
+def _given(option, contents):
     "The names that an option lists"
+    names = set(contents.names)
     given = []
-    for item in option or ():
+    for item in [option] if isinstance(option, str) else option or ():
         parts = [item] if item in names else item.split(",")
         given += [c.strip() for c in parts if c.strip()]
-    return given
+    return [_in_full(c, contents, names) for c in given]
 
 
 def _check_names(name, names, **options):
     "Does the file have every column that an option asks for, once?"
-    if twice := sorted({c for c in names if names.count(c) > 1}):
+    counts = Counter(names)
+    if twice := [c for c, many in counts.items() if many > 1]:
         raise BadInput(
             f"{name}: the column name {twice[0]!r} stands twice in the header",
             "rename one",
         )
     for option, asked in options.items():
         for c in asked:
-            if c not in names:
+            if c not in counts:
                 raise BadInput(
                     f"{name} has no column {c!r} for --{option}",
                     f"it has {name_some(names)}",
                 )
 
-# %% ../nbs/21a_files.ipynb #c042
-def _select(name, contents, columns, drop, label):
-    "The names of the columns to read"
-    names = contents.names
-    columns = _given(columns, names)
-    drop = _given(drop, names)
-    aside = [] if label is None else [label]
-    _check_names(name, names, columns=columns, drop=drop, label=aside)
-    keep = [c for c in dict.fromkeys(columns or names) if c not in drop + aside]
+# %% ../nbs/21a_files.ipynb #c070
+class _Chosen(NamedTuple):
+    "The columns that are wanted"
+
+    keep: list
+    label: list  # one name, or none
+    id: list
+
+
+def _check_blank(name, contents, keep):
+    "Is no column without a name among these?"
+    names = enumerate(contents.names, 1)
+    blank = {f"unnamed{k}": k for k, c in names if c == f"unnamed{k}"}
+    found = [c for c in keep if c in blank]
+    if contents.named and found:
+        raise BadInput(
+            f"{name}: column {blank[found[0]]} has no name, as if it were an index",
+            f"leave it out with --drop {found[0]}, take it for the names of the rows "
+            f"with --id {found[0]}, or list what you want with --columns",
+        )
+
+
+def _select(name, contents, columns=(), drop=(), label=None, id=None):
+    "The columns to read and those to set aside"
+    columns, drop = _given(columns, contents), _given(drop, contents)
+    names = set(contents.names)
+    label, id = (
+        [] if c is None else [_in_full(c, contents, names)] for c in (label, id)
+    )
+    options = dict(columns=columns, drop=drop, label=label, id=id)
+    _check_names(name, contents.names, **options)
+    if label and label == id:
+        raise BadInput(f"--label and --id both name {label[0]!r}", "give two columns")
+    without = {*drop, *label, *id}
+    keep = [c for c in dict.fromkeys(columns or contents.names) if c not in without]
     if not keep:
         raise BadInput(
             f"{name}: no column is left", "name fewer in --drop or more in --columns"
         )
-    blank = [c for k, c in enumerate(names, 1) if c == f"unnamed{k}" and c in keep]
-    if contents.named and not columns and blank:
-        raise BadInput(
-            f"{name}: column {blank[0][7:]} has no name, as if it were an index",
-            f"leave it out with --drop {blank[0]}, or list what you want "
-            "with --columns",
-        )
-    return keep
+    if not columns:
+        _check_blank(name, contents, keep)
+    return _Chosen(keep, label, id)
 
-# %% ../nbs/21a_files.ipynb #c045
-def _remedy(text, keep, value):
-    "What to do about columns of text, of which one holds this value"
-    if is_number(value.replace(",", "")):
-        return "write decimals with a point, and thousands without a comma"
-    if len(text) < len(keep):
-        return (
-            f"leave out with --drop {shlex.quote(','.join(text))}, or name the "
-            "column that tells the samples apart with --label"
-        )
-    if len(value.split()) > 1:
-        return "separate the fields by commas, or by tabs in a tsv file"
-    return (
-        "remove the lines without numbers, or say --header yes "
-        "if the first line names the columns"
-    )
+# %% ../nbs/21a_files.ipynb #c073
+def _whole(value):
+    "A number without a fraction as a whole one"
+    floats = (float, np.floating)
+    return int(value) if isinstance(value, floats) and value.is_integer() else value
 
-# %% ../nbs/21a_files.ipynb #c047
-def _first_text(column):
-    "Position and text of the first entry that is no number"
+
+def _check_gaps(column, what, remedy):
+    "Is there something in every row?"
+    gaps = np.flatnonzero(column.isna())
+    if len(gaps):
+        raise BadInput(f"{what} {column.name!r} is empty in row {gaps[0] + 1}", remedy)
+
+
+def _labels(column, name):
+    "The texts of a label column"
+    _check_gaps(column, f"{name}: the label column", "fill it or drop the row")
+    return np.array([str(_whole(v)).strip() for v in column], dtype=object)
+
+# %% ../nbs/21a_files.ipynb #c076
+def _ids(column, labels, name):
+    "The names of the rows; within a label each stands once"
     import pandas as pd
 
-    bad = column.notna()
-    if column.dtype.kind not in "mM":
-        bad &= pd.to_numeric(column, errors="coerce").isna()
-    where = np.flatnonzero(bad)
-    return (where[0], str(column.iloc[where[0]])[:40]) if len(where) else None
-
-
-def _not_numbers(frame, text, keep, row, name):
-    "The error for columns that hold text"
-    found = _first_text(frame[text[0]])
-    value = found[1] if found else ""
-    first = f" ({value!r} in row {row + found[0] + 1})" if found else ""
-    what = f"column {text[0]!r} does"
-    if len(text) > 1:
-        what = f"columns {name_some(map(repr, text))} do"
-    return BadInput(
-        f"{name}: {what} not hold numbers{first}", _remedy(text, keep, value)
-    )
-
-# %% ../nbs/21a_files.ipynb #c051
-def _label_text(value):
-    "A numeric label in full"
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
-
-
-def _array_block(chunk, keep, label, row, name):
-    "Numbers and labels of some rows of an array"
-    values = chunk[:, : len(keep)].astype(np.float64)
-    if label is None:
-        return values, None
-    labels = chunk[:, len(keep)]
-    return values, [None if v != v else _label_text(v) for v in labels]
-
-
-def _frame_block(chunk, keep, label, row, name):
-    "Numbers and labels of some rows of a frame"
-    from pandas.api.types import is_numeric_dtype
-
-    if not len(chunk):
-        return np.zeros((0, len(keep))), []
-    if text := [c for c in keep if not is_numeric_dtype(chunk[c].dtype)]:
-        raise _not_numbers(chunk, text, keep, row, name)
-    values = chunk[keep].to_numpy(np.float64, na_value=np.nan)
-    if label is None:
-        return values, None
-    labels = chunk[label].astype(object)
-    return values, [
-        str(v) if known else None for v, known in zip(labels, labels.notna())
-    ]
-
-# %% ../nbs/21a_files.ipynb #c054
-def _check_block(values, labels, keep, label, row, name):
-    "No gaps, in numbers or labels"
-    bad = np.argwhere(~np.isfinite(values))
-    if len(bad):
-        i, j = bad[0]
-        what = "is empty or NaN" if np.isnan(values[i, j]) else "is infinite"
+    fill = "fill it, or leave --id out to count the rows"
+    _check_gaps(column, f"{name}: the column for --id,", fill)
+    ids = pd.Index([_whole(v) for v in column.tolist()], name=column.name)
+    pairs = pd.DataFrame(dict(id=ids, label="" if labels is None else labels))
+    twice = np.flatnonzero(pairs.duplicated())
+    if len(twice):
+        within = "" if labels is None else f" within {labels[twice[0]]!r}"
         raise BadInput(
-            f"{name}: column {keep[j]!r}, row {row + i + 1} {what}",
-            "drop or fill such rows, or leave the column out with "
-            f"--drop {shlex.quote(keep[j])}",
+            f"{name}: {first_line(ids[twice[0]], 40)!r} stands twice{within} in "
+            f"{column.name!r}, again in row {twice[0] + 1}",
+            "give --id a column that tells the rows apart, or leave it out",
         )
-    gaps = [i for i, v in enumerate(labels or ()) if v is None]
-    if gaps:
-        raise BadInput(
-            f"{name}: the label column {label!r} is empty in row {row + gaps[0] + 1}",
-            "fill it or drop the row",
-        )
+    return ids
 
-# %% ../nbs/21a_files.ipynb #c057
-@dataclass(frozen=True)
+# %% ../nbs/21a_files.ipynb #c079
+@dataclass(frozen=True, eq=False)
 class Table:
-    "Numbers read from a file, as `read_table` returns them"
+    "A table of a file, as `read_table` returns it"
 
-    values: np.ndarray  # (rows, columns), float64, finite
-    columns: tuple  # names; "1", "2", ... if the file has none
+    frame: "pd.DataFrame"  # rows called by number, from 1, or by the --id column
     named: bool  # does the file name its columns?
     labels: np.ndarray | None  # texts of the label column
     path: str  # where it came from
+    file: InputFile  # what it came from
 
     @property
     def name(self) -> str:
         "The name of the file, without its folder"
         return Path(self.path).name
 
-# %% ../nbs/21a_files.ipynb #c058
-@patch
-def take(self: Table, columns) -> Table:
-    """The table with only these columns, in this order.
+# %% ../nbs/21a_files.ipynb #c080
+def _table(file, contents, options, path):
+    "The chosen columns as a table"
+    import pandas as pd
 
-    Parameters
-    ----------
-    columns : iterable of str
-        Their names.
-    """
-    columns = tuple(columns)
-    values = self.values[:, [self.columns.index(c) for c in columns]]
-    return Table(values, columns, self.named, self.labels, self.path)
+    chosen = _select(file.name, contents, **options)
+    with _reading(file.name, _REMEDIES.get(file.suffix, _PLAIN)):
+        frame, aside = contents.read(chosen.keep, chosen.label + chosen.id)
+    if len(frame) < 2:
+        many = "no rows" if len(frame) == 0 else "one row"
+        raise BadInput(f"{path} has {many} of data", "at least 2 are needed")
+    labels = None
+    index = pd.RangeIndex(1, len(frame) + 1)
+    if chosen.label:
+        labels = _labels(aside[chosen.label[0]], path)
+    if chosen.id:
+        index = _ids(aside[chosen.id[0]], labels, path)
+    return Table(frame.set_axis(index), contents.named, labels, path, file)
 
-# %% ../nbs/21a_files.ipynb #c060
-def _rows(contents, keep, label, name):
-    "All numbers and labels of the chosen columns"
-    blocks = []
-    labels = []
-    row = 0
-    for chunk in contents.chunks(keep if label is None else [*keep, label]):
-        read = _array_block if isinstance(chunk, np.ndarray) else _frame_block
-        values, some = read(chunk, keep, label, row, name)
-        _check_block(values, some, keep, label, row, name)
-        blocks.append(values)
-        labels += some or []
-        row += len(values)
-    if row < 2:
-        many = "no rows" if row == 0 else "one row"
-        raise BadInput(f"{name} has {many} of data", "at least 2 are needed")
-    values = np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
-    return values, None if label is None else np.array(labels)
-
-# %% ../nbs/21a_files.ipynb #c061
+# %% ../nbs/21a_files.ipynb #c081
 def read_table(
     path,
     *,
     columns=(),
     drop=(),
     label: str = None,
+    id: str = None,
     header: str = "auto",
     content: bytes = None,
 ) -> Table:
-    """Numbers from a file, or a `BadInput` that says what to do.
+    """A table from a file, or a `BadInput` that says what to do.
 
     Parameters
     ----------
     path : str or Path
-        A csv, tsv, npy, npz or parquet file.
+        A csv, tsv, npy, npz or parquet file, perhaps packed as gz or zip; "-" reads
+        a text from the standard input.
     columns : list of str, default ()
         Names of the columns to keep, all if empty.
     drop : list of str, default ()
         Names of columns to leave out.
     label : str, optional
         Name of a column of labels, which is set aside.
+    id : str, optional
+        Name of a column that names the rows, which becomes the frame's index.
     header : str, default "auto"
         Does a text file begin with names? "yes", "no" or "auto".
     content : bytes, optional
@@ -564,68 +801,92 @@ def read_table(
     Returns
     -------
     Table
-        With `values`, `columns`, `named`, `labels` and `path`.
+        With `frame`, `named`, `labels`, `path` and `name`.
 
     Raises
     ------
     BadInput
-        If the file cannot be read as a table of numbers.
+        If the file cannot be read as a table.
 
     Examples
     --------
     >>> from kpw_nb.files import read_table
-    >>> read_table("t.csv", content=b"age,size\\n1.5,2\\n3.5,4\\n").columns
-    ('age', 'size')
+    >>> content = b"who,age,born\\nann,31,1990-05-17\\nbob,,1985-11-02\\n"
+    >>> frame = read_table("t.csv", id="who", content=content).frame
+    >>> list(frame), list(frame.index), frame["born"].dt.year.tolist()
+    (['age', 'born'], ['ann', 'bob'], [1990, 1985])
     """
     file = input_file(path, content)
-    contents = _READERS[file.suffix](file, header, label)
-    keep = _select(file.name, contents, columns, drop, label)
-    with _reading(file.name, _REMEDIES.get(file.suffix, _PLAIN)):
-        values, labels = _rows(contents, keep, label, file.name)
-    return Table(values, tuple(keep), contents.named, labels, file.name)
+    options = dict(columns=columns, drop=drop, label=label, id=id)
+    return _table(file, _READERS[file.suffix](file, header), options, file.name)
 
-# %% ../nbs/21a_files.ipynb #c068
+# %% ../nbs/21a_files.ipynb #c088
+def _is_finite(value):
+    return isinstance(value, (bool, int, float)) and math.isfinite(value)
+
+
+def _refuse_entry(table, column):
+    "The error for the first entry of a column that is no number"
+    pairs = zip(column.index, column.tolist())
+    bad = [(row, value) for row, value in pairs if not _is_finite(value)]
+    row, value = next((b for b in bad if not is_number(str(b[1]))), bad[0])
+    what = f"column {column.name!r}" if table.named else column.name
+    remedy = f"leave the column out with --drop {shlex.quote(column.name)}"
+    gap = value is None or value != value
+    if gap or value in (math.inf, -math.inf):
+        what += f", row {row} {'is empty or NaN' if gap else 'is infinite'}"
+        remedy = f"drop or fill such rows, or {remedy}"
+    else:
+        what += f" does not hold numbers ({first_line(value, 40)!r} in row {row})"
+    raise BadInput(f"{table.path}: {what}", remedy)
+
+
+def as_numbers(table) -> "Sample":
+    "A table of numbers only, as a sample"
+    from kpw_nb.sample import as_sample
+
+    for c, dtype in table.frame.dtypes.items():
+        column = table.frame[c]
+        if dtype.kind not in "fiub" or not np.isfinite(column.to_numpy(float)).all():
+            _refuse_entry(table, column)
+    return as_sample(table.frame, table.name)
+
+# %% ../nbs/21a_files.ipynb #c091
+def _only(A, B):
+    "The columns of A that B lacks, in words"
+    missing = A.frame.columns[~A.frame.columns.isin(B.frame.columns)]
+    return [f"{name_some(missing)} only in {A.name}"] if len(missing) else []
+
+
 def same_columns(A, B):
-    "Table B with the columns of table A, in A's order"
+    "Both tables with the same columns, in the order of A"
     if A.named and B.named:
-        only = [
-            f"{name_some(missing)} only in {S.name}"
-            for S, T in ((A, B), (B, A))
-            if (missing := [c for c in S.columns if c not in T.columns])
-        ]
-        if only:
+        if only := _only(A, B) + _only(B, A):
             raise BadInput(
                 f"the columns differ: {', '.join(only)}",
                 "choose common ones with --columns, or leave out with --drop",
             )
-        return B.take(A.columns)
-    if len(A.columns) != len(B.columns):
+        return A, replace(B, frame=B.frame[A.frame.columns])
+    widths = [t.frame.shape[1] for t in (A, B)]
+    if widths[0] != widths[1]:
         raise BadInput(
-            f"{A.path} has {len(A.columns)} columns but {B.path} has {len(B.columns)}",
+            f"{A.path} has {widths[0]} columns but {B.path} has {widths[1]}",
             "give both the same columns, or choose them with --columns",
         )
-    return B
+    names = (B if B.named else A).frame.columns
+    return tuple(replace(t, frame=t.frame.set_axis(names, axis=1)) for t in (A, B))
 
-# %% ../nbs/21a_files.ipynb #c071
-def file_sample(values, columns, name, rows=None):
-    "A sample whose rows are numbered from 1"
-    from kpw_nb.sample import Sample
-
-    if rows is None:
-        rows = np.arange(len(values))
-    columns = [f"column {c}" if c.isdigit() else c for c in columns]
-    return Sample(values, rows + 1, tuple(columns), name)
-
-# %% ../nbs/21a_files.ipynb #c073
-@dataclass(frozen=True)
+# %% ../nbs/21a_files.ipynb #c093
+@dataclass(frozen=True, eq=False)
 class Samples:
     "Two samples and the files they came from, as `read_samples` returns them"
 
-    X: "Sample"  # first sample
-    Y: "Sample"  # second sample
+    X: "pd.DataFrame"  # first sample
+    Y: "pd.DataFrame"  # second sample
+    names: tuple  # what they are called: their files, or their labels
     files: tuple  # name, bytes and sha256 of each file
 
-# %% ../nbs/21a_files.ipynb #c074
+# %% ../nbs/21a_files.ipynb #c094
 def _two_files(x, y, label, options):
     "A file for each sample"
     if label is not None:
@@ -633,23 +894,21 @@ def _two_files(x, y, label, options):
             "--label is for one file with both samples",
             "give one file, or leave --label out",
         )
-    A = read_table(x, **options)
-    B = same_columns(A, read_table(y, **options))
-    columns = A.columns if A.named or not B.named else B.columns
-    return file_sample(A.values, columns, A.name), file_sample(
-        B.values, columns, B.name
-    )
+    if str(x) == str(y) == "-":
+        raise BadInput(
+            "both samples cannot come from the standard input",
+            "give a file for one of them, or one table with --label",
+        )
+    A, B = same_columns(read_table(x, **options), read_table(y, **options))
+    return Samples(A.frame, B.frame, (A.name, B.name), (A.file, B.file))
 
 
 def _two_labels(x, label, options):
     "One file with a column that tells the samples apart"
     t = read_table(x, label=label, **options)
-    samples = []
-    for value in _two_values(t, label):
-        rows = np.flatnonzero(t.labels == value)
-        name = f"{label} = {value}"
-        samples.append(file_sample(t.values[rows], t.columns, name, rows))
-    return tuple(samples)
+    values = _two_values(t, label)
+    X, Y = (t.frame[t.labels == value] for value in values)
+    return Samples(X, Y, tuple(f"{label} = {value}" for value in values), (t.file,))
 
 
 def _two_values(t, label):
@@ -668,7 +927,7 @@ def _two_values(t, label):
         + ("keep the rows of two of them" if len(values) > 2 else less),
     )
 
-# %% ../nbs/21a_files.ipynb #c077
+# %% ../nbs/21a_files.ipynb #c097
 def _two_arrays(x, options):
     "X and Y of one npz file"
     file = input_file(x)
@@ -684,36 +943,16 @@ def _two_arrays(x, options):
             f"{file.name} holds {name_some(arrays) or 'nothing'}, not arrays X and Y",
             "save them with numpy.savez(path, X=..., Y=...), or give two files",
         )
-    X, Y = (_array_table(file, name, arrays[name], **options) for name in "XY")
-    Y = same_columns(X, Y)
-    names = [f"{Path(file.name).name}, {name}" for name in "XY"]
-    return tuple(file_sample(t.values, X.columns, n) for t, n in zip((X, Y), names))
+    options = {k: v for k, v in options.items() if k != "header"}
+    A, B = (
+        _table(file, _from_array(arrays[k]), options, f"{file.name}, array {k},")
+        for k in "XY"
+    )
+    A, B = same_columns(A, B)
+    name = Path(file.name).name
+    return Samples(A.frame, B.frame, (f"{name}, X", f"{name}, Y"), (file,))
 
-
-def _array_table(file, name, A, columns=(), drop=(), header="auto"):
-    "One array of an npz file as a table"
-    contents = _from_array(A)
-    keep = _select(file.name, contents, columns, drop, None)
-    path = f"{file.name}, array {name},"
-    values, _ = _rows(contents, keep, None, path)
-    return Table(values, tuple(keep), False, None, path)
-
-# %% ../nbs/21a_files.ipynb #c078
-def _check_pair(X, Y):
-    "Are there enough rows, and is there anything to compare?"
-    for s in (X, Y):
-        if len(s) < 2:
-            raise BadInput(
-                f"{s.name} has {len(s)} row", "at least 2 are needed, so collect more"
-            )
-    first = X.values[0]
-    if (X.values == first).all() and (Y.values == first).all():
-        raise BadInput(
-            f"{X.name} and {Y.name} are constant, every row is the same",
-            "check the columns you chose",
-        )
-
-# %% ../nbs/21a_files.ipynb #c080
+# %% ../nbs/21a_files.ipynb #c098
 def read_samples(
     x,
     y=None,
@@ -732,13 +971,14 @@ def read_samples(
     label : str, optional
         Column whose two values tell the samples apart.
     **options
-        `columns`, `drop` and `header` of `read_table`.
+        `columns`, `drop`, `id` and `header` of `read_table`.
 
     Returns
     -------
     Samples
-        With `X` and `Y`, which know their rows (row numbers of the file, from 1),
-        columns and names, and `files`: name, size and SHA-256 of each.
+        With the frames `X` and `Y`, whose index has the row numbers of the file, from
+        1, or the values of `id`; with their `names`, and with `files`: name, size and
+        SHA-256 of each.
 
     Raises
     ------
@@ -753,15 +993,19 @@ def read_samples(
     >>> path = os.path.join(tempfile.mkdtemp(), "both.npz")
     >>> np.savez(path, X=np.arange(6).reshape(3, 2), Y=np.ones((4, 2)))
     >>> s = read_samples(path)
-    >>> len(s.X), len(s.Y), s.X.columns, s.X.rows
-    (3, 4, ('column 1', 'column 2'), array([1, 2, 3]))
+    >>> len(s.X), len(s.Y), list(s.X.columns), list(s.X.index)
+    (3, 4, ['column 1', 'column 2'], [1, 2, 3])
     """
     if y is not None:
-        X, Y = _two_files(x, y, label, options)
+        samples = _two_files(x, y, label, options)
     elif label is not None:
-        X, Y = _two_labels(x, label, options)
+        samples = _two_labels(x, label, options)
     else:
-        X, Y = _two_arrays(x, options)
-    _check_pair(X, Y)
-    paths = dict.fromkeys(str(p) for p in (x, y) if p is not None)
-    return Samples(X, Y, tuple(InputFile(p).facts() for p in paths))
+        samples = _two_arrays(x, options)
+    for frame, name in zip((samples.X, samples.Y), samples.names):
+        if len(frame) < 2:
+            raise BadInput(
+                f"{name} has {len(frame)} row", "at least 2 are needed, so collect more"
+            )
+    files = {file.name: file for file in samples.files}
+    return replace(samples, files=tuple(f.facts() for f in files.values()))

@@ -19,7 +19,15 @@ def first_line(error: Any, most: Any = 160) -> Any: ...
 class InputFile:
     name: str
     content: bytes | None
-    def __init__(self, name: str, content: bytes | None = None) -> None: ...
+    kind: str
+    packed: InputFile | None
+    def __init__(
+        self,
+        name: str,
+        content: bytes | None = None,
+        kind: str = '',
+        packed: InputFile | None = None,
+    ) -> None: ...
     def facts(self) -> Any: ...
     def open(self) -> Any: ...
     @property
@@ -30,22 +38,21 @@ def input_file(path: Any, content: Any = None) -> Any: ...
 def is_number(text: Any) -> Any: ...
 
 class Table:
-    values: numpy.ndarray
-    columns: tuple
+    frame: Any
     named: bool
     labels: numpy.ndarray | None
     path: str
+    file: InputFile
     def __init__(
         self,
-        values: numpy.ndarray,
-        columns: tuple,
+        frame: Any,
         named: bool,
         labels: numpy.ndarray | None,
         path: str,
+        file: InputFile,
     ) -> None: ...
     @property
     def name(self) -> str: ...
-    def take(self, columns: Any) -> Table: ...
 
 def read_table(
     path: Any,
@@ -53,19 +60,21 @@ def read_table(
     columns: Any = ...,
     drop: Any = ...,
     label: str | None = None,
+    id: str | None = None,
     header: str = 'auto',
     content: bytes | None = None,
 ) -> Table: ...
 
-def same_columns(A: Any, B: Any) -> Any: ...
+def as_numbers(table: Any) -> Any: ...
 
-def file_sample(values: Any, columns: Any, name: Any, rows: Any = None) -> Any: ...
+def same_columns(A: Any, B: Any) -> Any: ...
 
 class Samples:
     X: Any
     Y: Any
+    names: tuple
     files: tuple
-    def __init__(self, X: Any, Y: Any, files: tuple) -> None: ...
+    def __init__(self, X: Any, Y: Any, names: tuple, files: tuple) -> None: ...
 
 def read_samples(
     x: Any,

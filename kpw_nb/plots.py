@@ -565,11 +565,16 @@ def _listed(shares, names):
     return _Shares([names[k] for k in at], shares[at], at)
 
 
-def _ranked(columns, names):
+def _ranked(columns, names, D):
     "The frame of a Difference: columns have positions or names, most telling first"
+    columns = columns[columns["kind"] != "pair"]
     labels, shares = columns["column"].tolist(), columns["share"].to_numpy(float)
     if isinstance(labels[0], int):
-        names = _names(names, None, len(labels))
+        # what does not vary is not there; a picture has a place for it
+        known = dict(zip(labels, shares))
+        labels += [k for k in range(max(D, len(names or ()))) if k not in known]
+        shares = np.array([known.get(k, 0.0) for k in labels])
+        names = _names(names, None, max(labels) + 1)
         return _Shares([names[k] for k in labels], shares, np.array(labels))
     labels = [str(label) for label in labels]
     if names is None:
@@ -580,16 +585,16 @@ def _ranked(columns, names):
     return _Shares(labels, shares, np.array([names.index(k) for k in labels]))
 
 # %% ../nbs/21_plots.ipynb #c056
-def _shares(difference, names):
+def _shares(difference, names, D=0):
     "Of a Difference, or of the shares themselves"
     if difference is not None and not hasattr(difference, "columns"):
         return _listed(difference, names)
-    if difference is None or not len(difference.columns):
+    if difference is None or difference.columns["share"].isna().all():
         raise ValueError(
             "difference has no shares of features, because its kernel has no gradient; "
             "use a Gaussian, Matérn (ν > 1/2), linear or polynomial kernel."
         )
-    return _ranked(difference.columns, names)
+    return _ranked(difference.columns, names, D)
 
 # %% ../nbs/21_plots.ipynb #c057
 def plot_features(
@@ -623,7 +628,8 @@ def plot_features(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['dose', 'weight', 'age']
     """
-    shares = _shares(difference, names)
+    D = 0 if image_shape is None else int(np.prod(image_shape))
+    shares = _shares(difference, names, D)
     n_show = check_number(n_show, "n_show", 1, integer=True)
     if image_shape is not None:
         shape = _check_shape(image_shape, len(shares.values))

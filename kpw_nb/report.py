@@ -8,20 +8,149 @@ __all__ = ['report_page']
 # %% ../nbs/24_report.ipynb #c003
 import base64
 import io
+import math
 import platform
-from dataclasses import replace
+import weakref
+from pathlib import Path
 
 import numpy as np
 
 from . import __version__
 
 # %% ../nbs/24_report.ipynb #c005
-def _sentence(pvalue, alpha):
-    "The answer in a sentence"
-    found = f"(p = {pvalue:.3g}, level {alpha:g})"
-    if pvalue <= alpha:
+def column_name(column):
+    "A column in words; without a name it is called by its position"
+    if isinstance(column, str):
+        return column if column.strip() else "(no name)"
+    return f"column {column}"
+
+
+def _short(name, most=60):
+    "A name that fits on a line"
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def two_columns(pair):
+    "The two columns of a pair, in words"
+    return _short(pair, 120).replace(" × ", " and ")
+
+
+def _in_words(column):
+    "In what the samples differ most"
+    effect = column["effect"]
+    if column["kind"] != "pair":
+        return f"{_short(column['column'], 120)}: {effect}"
+    two = two_columns(column["column"])
+    what, colon, numbers = effect.partition(": ")
+    of = f"the extremes of {two}" if what.startswith("their extremes") else two
+    return f"how {of} go together{colon}{numbers}"
+
+
+def _pair_words(pair, effect):
+    "What is different about two columns"
+    two = two_columns(pair)
+    return f"{two} {effect}" if effect.startswith("go ") else f"{two}: {effect}"
+
+# %% ../nbs/24_report.ipynb #c006
+def _sentence(pvalue, alpha, columns=None):
+    "The answer in a sentence; `columns` are the facts of columns, if they are known"
+    level = "" if alpha == 0.05 else f", level {alpha:g}"
+    found = f"(p = {pvalue:.3g}{level})"
+    if pvalue > alpha:
+        return (
+            f"No difference was found {found}. That does not prove that there is none."
+        )
+    if not columns:
         return f"The two samples differ {found}."
-    return f"No difference was found {found}; this does not prove that there is none."
+    if columns[0]["pvalue"] > alpha:
+        return f"The two samples differ {found}, though no column shows it by itself."
+    return f"The two samples differ, most of all in {_in_words(columns[0])} {found}."
+
+# %% ../nbs/24_report.ipynb #c009
+_GAPS = ("NAType", "NaTType")
+
+
+def _plain(value):
+    "A value, or the label of a row, as JSON can hold it; None for a gap"
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or type(value).__name__ in _GAPS:
+        return None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, (bool, int, str)):
+        return value
+    return str(value).removesuffix(" 00:00:00")
+
+
+def _column_facts(columns):
+    "All columns and pairs with their evidence, the strongest first"
+    keep = ["column", "pvalue", "effect", "share", "chance", "kind"]
+    lines = columns[keep].itertuples(index=False)
+    facts = [dict(zip(keep, map(_plain, line))) for line in lines]
+    named = any(isinstance(f["column"], str) and f["kind"] != "pair" for f in facts)
+    for f in facts:
+        f["column"] = column_name(f["column"])
+        if f["kind"] == "pair" and not named:
+            f["column"] = f"columns {f['column']}"
+    return facts
+
+# %% ../nbs/24_report.ipynb #c010
+def _row_facts(rows, kinds):
+    "The ten leading rows of each sample, the costliest first"
+    leading = rows.groupby("sample", sort=False).head(10)
+    keep = ["sample", "row", "cost", "unusual", "value"]
+    facts = []
+    for line in leading[keep].itertuples(index=False):
+        entry = dict(zip(keep, map(_plain, line)))
+        if kinds[line.unusual] == "boolean" and entry["value"] is not None:
+            entry["value"] = bool(entry["value"])
+        facts.append(entry | dict(unusual=column_name(line.unusual)))
+    return facts
+
+# %% ../nbs/24_report.ipynb #c014
+_KNOWN = {}  # by identity
+
+
+def difference_of(result):
+    "What `result.where()` gives, computed once"
+    key = id(result)
+    if key not in _KNOWN:
+        _KNOWN[key] = result.where()
+        weakref.finalize(result, _KNOWN.pop, key, None)
+    return _KNOWN[key]
+
+
+_QUICK = 3e7  # entries of all relabelled features: about a second
+
+
+def is_quick(result) -> bool:
+    "Is it known already, or found at once, where the samples differ?"
+    N, C = sum(map(len, result.samples)), len(result.encoding.fields)
+    pairs = C * C / 2 if C <= 64 else 0
+    return id(result) in _KNOWN or N * (C + pairs) * result.n_resamples <= _QUICK
+
+# %% ../nbs/24_report.ipynb #c016
+def _where_facts(result, rows_are):
+    "The columns and rows to look at"
+    difference = difference_of(result)
+    kinds = {f.name: f.kind for f in result.encoding.fields}
+    return dict(
+        columns=_column_facts(difference.columns),
+        rows=_row_facts(difference.rows, kinds),
+        rows_ranked=[len(difference.of(letter)) for letter in "XY"],
+        rows_are=rows_are,
+    )
+
+
+def _sample_facts(result, k, given, name):
+    "What a sample is called, and how many rows it has: None if only some are known"
+    kept, dropped = len(result.samples[k]), result.encoding.dropped_rows[k]
+    rows = kept + dropped if result.method != "stream" else None
+    size = getattr(given, "shape", None) or (0 if given is None else len(given),)
+    if given is not None and isinstance(size[0], int):
+        rows = size[0]
+    called = getattr(given, "name", "") if hasattr(given, "source") else ""
+    return dict(name=name or called or "XY"[k], rows=rows)
 
 
 def versions():
@@ -36,100 +165,14 @@ def versions():
         system=f"{platform.system()} {platform.machine()}",
     )
 
-# %% ../nbs/24_report.ipynb #c008
-def _column_name(column):
-    "A column in words; without a name it is called by its position"
-    return column if isinstance(column, str) else f"column {column}"
-
-
-def _told(X, Y):
-    "Both as samples that have names for themselves and their columns"
-    from kpw_nb.sample import Sample, as_samples
-
-    names = [s.name if isinstance(s, Sample) else "" for s in (X, Y)]
-    X, Y = as_samples(X, Y)
-    columns = X.columns or tuple(map(_column_name, range(X.values.shape[1])))
-    return tuple(
-        replace(s, columns=columns, name=name or s.name)
-        for s, name in zip((X, Y), names)
-    )
-
-# %% ../nbs/24_report.ipynb #c011
-def _plain(value):
-    "A label of a row as JSON can hold it"
-    value = value.item() if hasattr(value, "item") else value
-    return value if isinstance(value, (int, float, str)) else str(value)
-
-
-def _column_facts(columns, X, Y):
-    "The leading columns, with mean and spread in both samples"
-    facts = []
-    for name, share in columns[["column", "share"]].head(20).itertuples(index=False):
-        name = _column_name(name)
-        k = X.columns.index(name)
-        entry = dict(column=name, share=float(share))
-        for letter, sample in (("X", X), ("Y", Y)):
-            entry[f"mean_{letter}"] = float(sample.values[:, k].mean())
-            entry[f"std_{letter}"] = float(sample.values[:, k].std())
-        facts.append(entry)
-    return facts
-
-
-def _row_facts(rows):
-    "The ten leading rows of each sample, the costliest first"
-    leading = rows.groupby("sample", sort=False).head(10)
-    return [
-        dict(sample=sample, row=_plain(row), cost=float(cost))
-        for sample, row, cost in leading[["sample", "row", "cost"]].itertuples(
-            index=False
-        )
-    ]
-
-# %% ../nbs/24_report.ipynb #c015
-def answer_facts(
-    result,
-    X,
-    Y,
-    *,
-    alpha=0.05,
-    settings=None,
-    command=None,
-    files=(),
-    rows_are="called as in your data",
-):
-    "All that there is to say about a test, as plain data"
-    X, Y = _told(X, Y)
-    difference = result.where()
-    where = dict(
-        columns=_column_facts(difference.columns, X, Y),
-        rows=_row_facts(difference.rows),
-        rows_ranked=[len(difference.of(letter)) for letter in "XY"],
-        rows_are=rows_are,
-    )
-    return _result_facts(result, alpha) | dict(
-        X=dict(name=X.name, rows=len(X)),
-        Y=dict(name=Y.name, rows=len(Y)),
-        columns=list(X.columns),
-        where=where,
-        settings=settings or dict(method=result.method, seed=result.seed),
-        command=command,
-        files=list(files),
-        versions=versions(),
-    )
-
-
-def _result_facts(result, alpha):
+# %% ../nbs/24_report.ipynb #c017
+def _result_facts(result):
     "What the result says about itself"
-    candidates = [
-        dict(name=c.name, value=c.value, zscore=c.zscore, pvalue=c.pvalue)
-        for c in result.candidates
-    ]
+    keep = ("name", "value", "zscore", "pvalue", "sees")
+    candidates = [{k: _plain(getattr(c, k)) for k in keep} for c in result.candidates]
     return dict(
-        answer=_sentence(result.pvalue, alpha),
-        different=bool(result.pvalue <= alpha),
         pvalue=float(result.pvalue),
         interval=list(map(float, result.interval)),
-        alpha=float(alpha),
         statistic=float(result.statistic),
         method=result.method,
         reason=result.reason,
@@ -137,26 +180,103 @@ def _result_facts(result, alpha):
         n_resamples=int(result.n_resamples),
         interrupted=bool(result.partial),
         candidates=candidates,
+        seed=result.seed,
         seconds=result.seconds,
     )
 
-# %% ../nbs/24_report.ipynb #c020
+
+def _table_facts(encoding, given=None):
+    "What was done with the columns, in words, in the order of the table, if known"
+    from kpw_nb.encode import summary
+
+    names = getattr(given, "columns", None)
+    place = {} if names is None else {str(c): k for k, c in enumerate(names)}
+    fields = [
+        dict(column=column_name(f.name), kind=f.kind, said=f.said)
+        for f in sorted(encoding.fields, key=lambda f: place.get(str(f.name), -1))
+    ]
+    units = dict(scale=encoding.scale, why=encoding.why, missing=encoding.missing)
+    return dict(
+        columns=[f["column"] for f in fields],
+        encoding=fields,
+        table=summary(encoding),
+        units=units | dict(dropped_rows=list(encoding.dropped_rows)),
+    )
+
+# %% ../nbs/24_report.ipynb #c018
+def _settings(result):
+    "The settings that a result remembers"
+    e = result.encoding
+    scale = {"robust": "auto", None: "none"}.get(e.scale, e.scale)
+    kept = dict(method=result.method, scale=scale, missing=e.missing)
+    return kept | dict(n_resamples=result.n_resamples, seed=result.seed)
+
+
+def answer_facts(
+    result,
+    X=None,
+    Y=None,
+    *,
+    names=(None, None),
+    alpha=0.05,
+    settings=None,
+    command=None,
+    files=(),
+    rows_are="called as in your data",
+    where=True,
+):
+    "All that there is to say about a test, as plain data"
+    found = _where_facts(result, rows_are) if where else None
+    columns = found["columns"] if where else None
+    return dict(
+        answer=_sentence(result.pvalue, alpha, columns),
+        different=bool(result.pvalue <= alpha),
+        alpha=float(alpha),
+        **_result_facts(result),
+        X=_sample_facts(result, 0, X, names[0]),
+        Y=_sample_facts(result, 1, Y, names[1]),
+        rows_kept=[len(s) for s in result.samples],
+        **_table_facts(result.encoding, X),
+        where=found,
+        settings=settings or _settings(result),
+        command=command,
+        files=list(files),
+        versions=versions(),
+    )
+
+# %% ../nbs/24_report.ipynb #c025
 def percent(share):
     "A share for people"
     return f"{100 * share:.0f} %" if share >= 0.01 else "under 1 %"
 
 
-def _where_lines(where):
-    "Leading columns and rows, as pairs of a heading and a text"
+def _column_lines(facts, most=5):
+    "The leading columns, with their evidence: those of which one can be sure, or one"
+    columns = facts["where"]["columns"]
+    sure = [c for c in columns if c["pvalue"] <= facts["alpha"]] or columns[:1]
+    width = max(len(c["column"]) for c in sure[:most])
+    return [
+        f"  {c['column']:<{width}}  p = {c['pvalue']:<5.3g}  {c['effect']}"
+        for c in sure[:most]
+    ]
+
+
+def _row_lines(where):
+    "Leading rows, as pairs of a heading and a text"
     lines = []
-    if where["columns"]:
-        some = [f"{c['column']} {percent(c['share'])}" for c in where["columns"][:5]]
-        lines.append(("columns", ", ".join(some)))
     for letter in "XY":
         rows = [str(r["row"]) for r in where["rows"] if r["sample"] == letter]
         if rows:
             lines.append((f"rows of {letter}", ", ".join(rows[:5])))
     return lines
+
+# %% ../nbs/24_report.ipynb #c026
+def _size(facts, letter):
+    "How many rows; if only those are known that were kept, these"
+    rows = facts[letter]["rows"]
+    if rows is None:
+        return f"{facts['rows_kept']['XY'.index(letter)]:,} rows kept"
+    return f"{rows:,} rows"
 
 
 def answer_text(facts):
@@ -166,31 +286,40 @@ def answer_text(facts):
     width = len(facts["columns"])
     many_columns = "1 column" if width == 1 else f"{width} columns"
     lines = [
-        ("X", f"{facts['X']['name']}, {facts['X']['rows']} rows"),
-        ("Y", f"{facts['Y']['name']}, {facts['Y']['rows']} rows, {many_columns}"),
+        ("X", f"{facts['X']['name']}, {_size(facts, 'X')}"),
+        ("Y", f"{facts['Y']['name']}, {_size(facts, 'Y')}, {many_columns}"),
+        ("columns", facts["table"]),
         ("p between", f"{low:.3g} and {high:.3g} (Monte Carlo, 95 %)"),
         ("method", f"{facts['method']}: {facts['reason']}"),
         ("relabellings", many),
     ]
-    if facts["different"]:  # what leads where nothing was found is noise
-        lines += _where_lines(facts["where"])
+    leading = []
+    if facts["different"] and facts["where"]:  # what leads otherwise is noise
+        leading = _column_lines(facts)
+        lines += _row_lines(facts["where"])
     if facts["command"]:
         lines.append(("repeat", facts["command"]))
-    return "\n".join([facts["answer"]] + [f"  {k:<12}  {v}" for k, v in lines])
+    told = [f"  {k:<12}  {v}" for k, v in lines]
+    return "\n".join([facts["answer"], *leading, *told])
 
-# %% ../nbs/24_report.ipynb #c023
+# %% ../nbs/24_report.ipynb #c029
 def _picture(draw, alt, caption, figsize):
     "What `draw` draws on a figure, with the words that go with it"
     from matplotlib.figure import Figure
 
     figure = Figure(layout="constrained", figsize=figsize)
     out = io.BytesIO()
-    draw(figure.subplots())
+    draw(figure)
     figure.savefig(out, format="png", dpi=160)
     data = base64.b64encode(out.getvalue()).decode()
     return dict(alt=alt, caption=caption, source=f"data:image/png;base64,{data}")
 
-# %% ../nbs/24_report.ipynb #c025
+
+def _text(name, most=30):
+    "A name as matplotlib should write it: short, and dollars are dollars"
+    return _short(name, most).replace("$", r"\$")
+
+# %% ../nbs/24_report.ipynb #c031
 def _bin_edges(values, bins):
     "Edges of at most `bins` bins from the smallest to the largest value"
     low = values.min()
@@ -202,69 +331,234 @@ def _bin_edges(values, bins):
     margin = max(abs(low), 1.0) / 100
     return np.array([low - margin, low + margin])
 
-# %% ../nbs/24_report.ipynb #c027
-def _draw_column(ax, name, x, y):
-    "Both samples of one column: the share of rows in each bin"
+# %% ../nbs/24_report.ipynb #c034
+_CALENDAR = (-719162, 2932896)  # days since 1970 that have a date
+
+
+def _draw_gaps(ax, gaps):
+    "The share that is missing in both samples"
     from kpw_nb.plots import COLOURS
 
-    edges = _bin_edges(np.r_[x, y], min(30, 5 + int(len(x) ** 0.5)))
-    for values, letter in ((x, "X"), (y, "Y")):
-        weights = np.full(len(values), 1 / len(values))
+    shares = [g.mean() for g in gaps]
+    ax.bar([0, 1], shares, color=[COLOURS[c] for c in "XY"], alpha=0.6)
+    ax.set(xticks=[0.5], xticklabels=["missing"], xlim=(-0.8, 1.8))
+    ax.tick_params(left=False, bottom=False)
+
+
+def _draw_numbers(figure, name, x, y, dates=False):
+    "Both samples of one column: the share of rows in each bin, and of gaps"
+    from kpw_nb.plots import COLOURS
+
+    gaps = [np.isnan(values) for values in (x, y)]
+    if any(g.any() for g in gaps):
+        ax, beside = figure.subplots(1, 2, sharey=True, width_ratios=[6, 1])
+        _draw_gaps(beside, gaps)
+    else:
+        ax = figure.subplots()
+    known = [values[~g] for values, g in zip((x, y), gaps)]
+    edges = _bin_edges(np.concatenate(known), min(30, 5 + int(len(x) ** 0.5)))
+    for values, g, letter in zip(known, gaps, "XY"):
+        weights = np.full(len(values), 1 / len(g))
         look = dict(alpha=0.6, color=COLOURS[letter], label=letter)
         ax.hist(values, edges, weights=weights, **look)
-    short = name if len(name) <= 30 else name[:29] + "…"
-    ax.set(xlabel=short.replace("$", r"\$"), ylabel="share of rows")
+    ax.set(xlabel=_text(name), ylabel="share of rows")
+    if dates and _CALENDAR[0] < edges[0] - 400 and edges[-1] + 400 < _CALENDAR[1]:
+        _show_dates(ax.xaxis)
     ax.legend(fontsize="small")
 
 
-def _column_pictures(facts, X, Y):
-    "The three leading columns"
-    pictures = []
-    for c in facts["where"]["columns"][:3]:
-        k = X.columns.index(c["column"])
-        x = X.values[:, k]
-        y = Y.values[:, k]
+def _show_dates(axis):
+    "Days since 1970 as dates"
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    ticks = AutoDateLocator(maxticks=5)
+    axis.set_major_locator(ticks)
+    axis.set_major_formatter(ConciseDateFormatter(ticks))
+
+# %% ../nbs/24_report.ipynb #c036
+def _level_shares(x, y, most=8):
+    "Names of levels, and the share of each in both samples; gaps come last"
+    gaps = [np.array([value is None for value in v], bool) for v in (x, y)]
+    known = [v[~g].astype(str) for v, g in zip((x, y), gaps)]
+    names, codes = np.unique(np.concatenate(known), return_inverse=True)
+    parts = np.split(codes, [len(known[0])])
+    counts = [np.bincount(c, minlength=len(names)) for c in parts]
+    shares = np.array([c / len(v) for c, v in zip(counts, (x, y))])
+    order = np.argsort(-shares.sum(0), kind="stable")
+    names, shares = [str(names[k]) for k in order], shares[:, order]
+    if len(names) > most:
+        rest = shares[:, most - 1 :].sum(1, keepdims=True)
+        names[most - 1 :] = [f"{len(names) - most + 1} others"]
+        shares = np.hstack([shares[:, : most - 1], rest])
+    if any(g.any() for g in gaps):
+        names.append("(missing)")
+        shares = np.c_[shares, [g.mean() for g in gaps]]
+    return names, shares
+
+
+def _draw_levels(figure, name, x, y):
+    "Both samples of a category: the share of each level"
+    from kpw_nb.plots import COLOURS
+
+    names, shares = _level_shares(x, y)
+    ax, place = figure.subplots(), np.arange(len(names))
+    for k, letter in enumerate("XY"):
+        look = dict(height=0.38, alpha=0.6, color=COLOURS[letter], label=letter)
+        ax.barh(place + 0.2 * (2 * k - 1), shares[k], **look)
+    ax.set_yticks(place, [_text(n, 18) for n in names])
+    ax.invert_yaxis()
+    ax.set(xlabel=f"share of rows: {_text(name)}")
+    ax.legend(fontsize="small")
+
+# %% ../nbs/24_report.ipynb #c040
+def _pair_of(name, names):
+    "The two columns of a pair, from what it is called"
+    known = {str(n): n for n in names}
+    words = name.split(" × ")
+    for k in range(1, len(words)):
+        a, b = " × ".join(words[:k]), " × ".join(words[k:])
+        if a in known and b in known:
+            return known[a], known[b]
+    raise KeyError(name)
+
+
+def _coordinate(values, levels):
+    "Numbers as they are, levels as places; gaps are NaN"
+    if levels is None:
+        return values
+    place = {level: k for k, level in enumerate(levels)}
+    found = np.array([place.get(v, np.nan) for v in values], dtype=float)
+    return found + np.random.default_rng(0).uniform(-0.3, 0.3, len(found))
+
+
+def _draw_pair(figure, names, X, Y):
+    "Both samples in the plane of two columns"
+    from kpw_nb.plots import COLOURS
+
+    ax = figure.subplots()
+    levels = [_levels_of(x, y) for x, y in zip(X, Y)]
+    for letter, two in (("X", X), ("Y", Y)):
+        points = [_coordinate(values, known) for values, known in zip(two, levels)]
+        look = dict(s=7, alpha=0.6, linewidths=0, color=COLOURS[letter], label=letter)
+        ax.scatter(*points, **look)
+    for axis, name, known in zip((ax.xaxis, ax.yaxis), names, levels):
+        axis.set_label_text(_text(column_name(name)))
+        if known is not None and len(known) <= 8:
+            axis.set_ticks(range(len(known)), [_text(level, 12) for level in known])
+    ax.legend(fontsize="small")
+
+
+def _levels_of(x, y):
+    "The levels of a category in both samples, None for numbers"
+    if x.dtype != object:
+        return None
+    return sorted({v for v in np.concatenate([x, y]) if v is not None})
+
+# %% ../nbs/24_report.ipynb #c043
+def _tables(result):
+    "The table of each sample, as its owner gave it"
+    from kpw_nb.sample import sample_columns
+
+    return [sample_columns(sample) for sample in result.samples]
+
+
+def _draw_column(figure, name, kind, tables):
+    "Both samples of one column, as fits its kind"
+    x, y = (t.column(name) for t in tables)
+    if kind == "date":
+        x, y = (
+            np.where(np.isnat(v), np.nan, v.astype("datetime64[s]").astype(float))
+            / 86400
+            for v in (x, y)
+        )
+    if kind == "boolean":
+        words = np.array(["false", "true", None], dtype=object)
+        x, y = (words[np.where(np.isnan(v), 2, v).astype(int)] for v in (x, y))
+    if kind in ("boolean", "category"):
+        return _draw_levels(figure, column_name(name), x, y)
+    words = column_name(name) + " (s)" * (kind == "duration")
+    return _draw_numbers(figure, words, x, y, kind == "date")
+
+
+def _draw_two(figure, name, tables):
+    "Both samples in the plane of a pair of columns, at most a thousand rows of each"
+    from kpw_nb.sample import spread
+
+    names = _pair_of(name, tables[0].names)
+    some = [t.take(spread(len(t), 1000)) for t in tables]
+    both = [[_as_numbers(t.column(c)) for c in names] for t in some]
+    _draw_pair(figure, names, *both)
+
+
+def _as_numbers(values):
+    "Dates as days; anything else as it is"
+    if values.dtype.kind != "M":
+        return values
+    return values.astype("datetime64[D]")
+
+# %% ../nbs/24_report.ipynb #c044
+def _column_pictures(result, most=3):
+    "The leading columns and pairs"
+    tables, pictures = _tables(result), []
+    leading = difference_of(result).columns.head(most)
+    for name, kind, effect, p in leading[
+        ["column", "kind", "effect", "pvalue"]
+    ].itertuples(index=False):
+        told = _short(column_name(name))
+        if kind == "pair":
+            draw, options = _draw_two, (name, tables)
+            called = name if tables[0].named else f"columns {name}"
+            alt = f"{two_columns(called)} in a plane, both samples"
+            caption = _pair_words(called, effect)
+        else:
+            draw, options = _draw_column, (name, kind, tables)
+            alt, caption = f"{told} in both samples", f"{told}: {effect}"
+        caption += f" (p = {p:.3g})"
         pictures.append(
-            _picture(
-                lambda ax, c=c, x=x, y=y: _draw_column(ax, c["column"], x, y),
-                f"Histograms of {c['column']} in both samples",
-                f"{percent(c['share'])} of the projector's reaction",
-                (3.6, 2.7),
-            )
+            _picture(lambda f, d=draw, o=options: d(f, *o), alt, caption, (3.6, 2.7))
         )
     return pictures
 
-# %% ../nbs/24_report.ipynb #c030
-def _pictures(result, facts, X, Y):
-    "Projection, null distribution, leading columns"
+# %% ../nbs/24_report.ipynb #c045
+def _pictures(result):
+    "Leading columns, null distribution, projection"
     from kpw_nb.plots import plot_null, plot_projections
     from kpw_nb.sample import spread
 
-    strongest = max(facts["candidates"], key=lambda c: c["zscore"])["name"]
     drawn = [s.take(spread(len(s), 1000)) for s in result.samples]
     projected = [result.projector.transform(s.values) for s in drawn]
     projection = _picture(
-        lambda ax: plot_projections(*projected, ax=ax),
+        lambda f: plot_projections(*projected, ax=f.subplots()),
         "The projected points of both samples",
-        f"What the strongest projector, {strongest}, makes of X (blue) and Y "
-        "(vermilion). Where the colours part, the samples differ.",
+        "What the projector that explains makes of X (blue) and Y (vermilion). Where "
+        "the colours part, the samples differ.",
         (5, 3.6),
     )
     seen = (result.null_distribution, result.statistic, result.pvalue)
     null = _picture(
-        lambda ax: plot_null(*seen, ax=ax),
+        lambda f: plot_null(*seen, ax=f.subplots()),
         "Histogram of the statistic of relabelled data, with the observed value",
         f"The statistic as observed, and of {result.n_resamples} relabellings of the "
         "same rows. Without a difference the line would be one of the crowd.",
         (5, 3.6),
     )
-    columns = _column_pictures(facts, X, Y)
-    return dict(projection=projection, null=null, columns=columns)
+    return dict(projection=projection, null=null, columns=_column_pictures(result))
 
-# %% ../nbs/24_report.ipynb #c032
+# %% ../nbs/24_report.ipynb #c048
 def _number(value):
-    "Four digits for people; whole numbers in full"
-    return str(value) if isinstance(value, int) else f"{value:.4g}"
+    "Four digits for people; whole numbers and texts in full"
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _value(value, kind):
+    "The value of a row, as its owner would write it"
+    if value is None:
+        return "missing"
+    if kind == "boolean":
+        return "true" if value else "false"
+    return _number(value) + " s" * (kind == "duration")
 
 
 def _template():
@@ -277,66 +571,155 @@ def _template():
     pages.filters |= dict(number=_number, percent=percent)
     return pages.get_template("report.html.j2")
 
-# %% ../nbs/24_report.ipynb #c035
-def _leading_rows(facts, X, Y):
-    "A table for each sample: row, cost and the leading columns"
-    columns = [c["column"] for c in facts["where"]["columns"][:3]]
+# %% ../nbs/24_report.ipynb #c050
+_COLUMNS, _PAIRS, _ROWS = 20, 10, 8  # at most on a page
+
+
+def _counted(entries, most, one, many):
+    "The first few, and how many more there are, in words"
+    more = len(entries) - most
+    called = one if more == 1 else many
+    return dict(shown=entries[:most], more=f"{more:,} {called}" if more > 0 else "")
+
+
+def _column_table(columns, most=_COLUMNS):
+    "The table of columns, with the lengths of its bars"
+    single = [c for c in columns if c["kind"] != "pair"]
+    table = _counted(single, most, "more column", "more columns")
+    known = [c for c in table["shown"] if c["share"] is not None]
+    longest = max((max(c["share"], c["chance"]) for c in known), default=0) or 1
+
+    def width(share):
+        return None if share is None else f"{70 * share / longest:.0f}"
+
+    table["shown"] = [
+        c | dict(width=width(c["share"]), chance_width=width(c["chance"]))
+        for c in table["shown"]
+    ]
+    return table
+
+
+def _pair_table(columns):
+    "Pairs in words"
+    pairs = [
+        c | dict(words=_pair_words(c["column"], c["effect"]))
+        for c in columns
+        if c["kind"] == "pair"
+    ]
+    return _counted(pairs, _PAIRS, "more pair", "more pairs")
+
+
+def _row_tables(facts, most=_ROWS):
+    "A table of rows for each sample"
+    kinds = {e["column"]: e["kind"] for e in facts["encoding"]}
     sides = []
-    for letter, sample in (("X", X), ("Y", Y)):
-        at = {_plain(label): i for i, label in enumerate(sample.rows)}
-        k = [sample.columns.index(c) for c in columns]
-        ranked = [r for r in facts["where"]["rows"] if r["sample"] == letter]
+    for letter in "XY":
+        rows = [r for r in facts["where"]["rows"] if r["sample"] == letter]
         rows = [
-            r | dict(entries=sample.values[at[r["row"]], k].tolist())
-            for r in ranked[:8]
+            r | dict(shown=_value(r["value"], kinds[r["unusual"]])) for r in rows[:most]
         ]
-        name = facts[letter]["name"]
-        sides.append(dict(sample=letter, name=name, columns=columns, rows=rows))
+        sides.append(dict(sample=letter, name=facts[letter]["name"], rows=rows))
     return sides
+
+# %% ../nbs/24_report.ipynb #c053
+_GAP_WORDS = dict(
+    error="none allowed",
+    indicator="counted as information",
+    drop="their rows were left out",
+)
 
 
 def _settings_rows(facts):
     "The settings as pairs of words"
     from kpw_nb.files import name_some
 
+    fields, units = facts["encoding"], facts["units"]
     rows = [
+        ("unit of numbers", f"{units['scale'] or 'as they are'}: {units['why']}"),
+        ("gaps", _GAP_WORDS[units["missing"]]),
+    ]
+    if any(units["dropped_rows"]):
+        lost = "{:,} of X, {:,} of Y".format(*units["dropped_rows"])
+        rows.append(("rows with gaps left out", lost))
+    rows += [
         (name, name_some(value, 40) if isinstance(value, (list, tuple)) else value)
         for name, value in facts["settings"].items()
-        if value is not None
+        if value is not None and name not in ("scale", "missing")
     ]
     plan = facts["plan"]
-    return rows + [
-        ("method used", f"{facts['method']}: {facts['reason']}"),
-        ("candidates", plan["family"]),
-        ("statistic", plan["statistic"]),
-        ("combined by", plan["combine"]),
-    ]
+    rows.append(("method used", f"{facts['method']}: {facts['reason']}"))
+    rows.append(("statistic", f"{plan['statistic']}, combined by {plan['combine']}"))
+    return dict(
+        columns=[(f["column"], f["said"]) for f in fields[:_COLUMNS]],
+        more_columns=max(len(fields) - _COLUMNS, 0),
+        rest=[*rows, ("candidates", plan["family"])],
+    )
+
+# %% ../nbs/24_report.ipynb #c054
+def _usual(method):
+    "The statistic and the combination that go with a method"
+    if method == "split":
+        return dict(statistic="dual", combine="weights")
+    return dict(statistic="refit", combine="harmonic")
 
 
-def _python(facts, result):
+def _python(facts):
     "The call that repeats the test"
-    settings = facts["settings"]
-    method = settings.get("method", facts["method"])
+    settings, plan = facts["settings"], facts["plan"]
     many = settings.get("n_resamples", facts["n_resamples"])
-    return f"kpw_test(X, Y, method={method!r}, n_resamples={many}, rng={result.seed})"
+    many = f"n_resamples={many}, rng={facts['seed']}"
+    if "trained on other data" in facts["reason"]:
+        return f"test.test(X, Y, {many})  # with `test` trained as before"
+    method = settings.get("method", facts["method"])
+    words = ["X", "Y"]
+    for name, usual in (("scale", "auto"), ("missing", "error")):
+        if settings.get(name, usual) != usual:
+            words.append(f"{name}={settings[name]!r}".replace("'none'", "None"))
+    if plan["family"] != "default":
+        word = {"cross-validation": "'cv'"}.get(plan["family"], "candidates")
+        words.append(f"candidates={word}")
+    if plan["family"] == "default":
+        usual = _usual(facts["method"])
+        words += [f"{k}={plan[k]!r}" for k in usual if plan[k] != usual[k]]
+    return f"kpw_test({', '.join(words)}, method={method!r}, {many})"
 
-# %% ../nbs/24_report.ipynb #c037
-def report_page(result, X, Y, *, facts: dict = None, **options) -> str:
+# %% ../nbs/24_report.ipynb #c056
+def _render(result, facts, document=True, folded=False, pictures=True, most=_COLUMNS):
+    "The template, filled in"
+    known = facts["where"]
+    columns = known["columns"] if known else []
+    return _template().render(
+        facts=facts,
+        document=document,
+        folded=folded,
+        pictures=_pictures(result) if pictures else None,
+        sizes={letter: _size(facts, letter) for letter in "XY"},
+        columns=_column_table(columns, most),
+        pairs=_pair_table(columns),
+        rows=_row_tables(facts) if known else [],
+        settings=_settings_rows(facts),
+        python=_python(facts),
+    )
+
+# %% ../nbs/24_report.ipynb #c057
+def report_page(result, X=None, Y=None, *, facts: dict = None, **options) -> str:
     """One self-contained page about a test.
 
-    It holds the answer, the pictures, where the samples differ, and how to repeat the
-    run.
+    It holds the answer, where the samples differ, with pictures, how sure one may be,
+    every setting, and how to repeat the run.
 
     Parameters
     ----------
     result : KPWTestResult
         Of `kpw_test`.
-    X, Y : array_like, data frame or Sample
-        What was given to `kpw_test`.
+    X, Y : array_like, data frame or Sample, optional
+        What was given to `kpw_test`: only their sizes are told. The result has all
+        else.
     facts : dict, optional
         What `kpw-nb test --json` prints, if it was made already.
     **options
-        `alpha`, and what else the page should tell: `settings`, `command`, `files`.
+        `alpha`, and what else the page should tell: `names` of the samples, `settings`,
+        `command`, `files`, and what `rows_are` called.
 
     Returns
     -------
@@ -350,17 +733,47 @@ def report_page(result, X, Y, *, facts: dict = None, **options) -> str:
     >>> from kpw_nb.report import report_page
     >>> g = np.random.default_rng(0)
     >>> X, Y = g.normal(size=(30, 2)), 3 * g.normal(size=(30, 2))
-    >>> page = report_page(kpw_test(X, Y, n_resamples=19, rng=0), X, Y)
+    >>> page = report_page(kpw_test(X, Y, n_resamples=19, rng=0))
     >>> page[:15], "The two samples differ" in page
     ('<!doctype html>', True)
     """
-    X, Y = _told(X, Y)
     if facts is None:
         facts = answer_facts(result, X, Y, **options)
-    return _template().render(
-        facts=facts,
-        pictures=_pictures(result, facts, X, Y),
-        leading=_leading_rows(facts, X, Y),
-        settings=_settings_rows(facts),
-        python=_python(facts, result),
-    )
+    return _render(result, facts)
+
+# %% ../nbs/24_report.ipynb #c065
+def short_answer(result) -> str:
+    "HTML for a notebook: the page's short form"
+    facts = answer_facts(result, where=is_quick(result))
+    how = dict(document=False, folded=True, pictures=False, most=6)
+    return _render(result, facts, **how)
+
+
+def answer_part(result, facts) -> str:
+    "HTML for an explorer: all of the page, but as a part of another one"
+    return _render(result, facts, document=False)
+
+# %% ../nbs/24_report.ipynb #c068
+def _check_place(path):
+    "Can a page be written here?"
+    place = Path(path)
+    if place.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(
+            f"path must end in .html, the report is a web page, got {str(path)!r}."
+        )
+    if place.is_dir():
+        raise IsADirectoryError(f"{place} is a folder; give the name of a file in it.")
+    if not place.parent.is_dir():
+        raise FileNotFoundError(
+            f"the folder {place.parent} does not exist; make it first."
+        )
+    return place
+
+
+def write_report(result, path) -> Path:
+    "The page of a result in a file"
+    from kpw_nb.core import write_whole
+
+    place = _check_place(path)
+    write_whole(place, report_page(result))
+    return place

@@ -13,69 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .core import as_rng, check_number
-
-# %% ../nbs/01_sample.ipynb #c006
-def _is_gap(value):
-    "None, NaN, pandas' NA and NaT"
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
-
-
-def _number(value, where):
-    "One entry of an array of objects as a float"
-    if _is_gap(value):
-        return math.nan
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"{where} must hold numbers only, got {str(value)[:40]!r} of type "
-            f"{type(value).__name__}; drop or encode text columns."
-        ) from None
+from .table import Columns, called, check_shape, join_columns, read_columns
 
 # %% ../nbs/01_sample.ipynb #c007
-def _floats(A, where):
-    "An array as float64, or an error that says why it cannot be one"
-    if np.ma.isMaskedArray(A):
-        A = A.filled(np.nan) if A.dtype.kind == "f" else A.astype(float).filled(np.nan)
-    if A.dtype.kind in "fiub":
-        return np.ascontiguousarray(A, dtype=np.float64) if A.ndim else np.float64(A)
-    if A.dtype.kind == "c":
-        raise ValueError(
-            f"Complex data not supported: {where} has dtype {A.dtype}; "
-            "pass real numbers."
-        )
-    if A.dtype.kind in "mM":
-        raise ValueError(
-            f"{where} must hold numbers only, got dates or durations ({A.dtype}); "
-            "convert them, for example to days since a start."
-        )
-    flat = [_number(v, where) for v in A.ravel().tolist()]
-    return np.array(flat, dtype=np.float64).reshape(A.shape)
-
-# %% ../nbs/01_sample.ipynb #c009
-def _is_frame(X):
-    return hasattr(X, "columns") and hasattr(X, "shape")
-
-
-def _column_values(column, where):
-    "One column of a frame of any library as float64"
-    if hasattr(column, "dtype") and hasattr(column.dtype, "na_value"):
-        column = column.to_numpy(dtype=object, na_value=None)  # pandas' own dtypes
-    return _floats(np.asarray(column), where)
-
-
-def _frame_values(frame, name):
-    "All columns of a frame as a float64 matrix"
-    names = [str(c) for c in frame.columns]
-    twice = sorted({c for c in names if names.count(c) > 1})
-    if twice:
-        raise ValueError(f"{name} has two columns called {twice[0]!r}; rename one.")
-    out = np.empty(frame.shape)
-    for j, label in enumerate(frame.columns):
-        out[:, j] = _column_values(frame[label], f"{name}, column {str(label)!r},")
-    return out
-
-# %% ../nbs/01_sample.ipynb #c012
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Values with the names of their columns and the labels of their rows.
@@ -94,6 +34,8 @@ class Sample:
         What the owner calls each column, if it has a name.
     name : str, default "X"
         What the sample is called in messages.
+    source : Columns, optional
+        The table that the values were made of, if they were not numbers already.
 
     Examples
     --------
@@ -109,6 +51,7 @@ class Sample:
     rows: np.ndarray
     columns: tuple | None = None
     name: str = "X"
+    source: Columns | None = None
 
     def __len__(self):
         return len(self.values)
@@ -127,57 +70,52 @@ class Sample:
         if index.dtype == bool:
             index = np.flatnonzero(index)
         index = index.astype(np.int64)
-        return replace(self, values=self.values[index], rows=self.rows[index])
+        source = None if self.source is None else self.source.take(index)
+        return replace(
+            self, values=self.values[index], rows=self.rows[index], source=source
+        )
 
-# %% ../nbs/01_sample.ipynb #c014
+# %% ../nbs/01_sample.ipynb #c009
 def spread(n: int, most: int) -> np.ndarray:
     "At most `most` of the positions 0..n-1, evenly spaced, both ends included"
     if n <= most:
         return np.arange(n)
     return np.linspace(0, n - 1, most).round().astype(np.int64)
 
-# %% ../nbs/01_sample.ipynb #c017
+# %% ../nbs/01_sample.ipynb #c012
+def _refuse_texts(columns):
+    "Numbers only, or an error that names the first column that holds something else"
+    for c, kind in zip(columns.names, columns.kinds):
+        if kind not in ("number", "boolean", "empty"):
+            where = f", column {called(c)}," if columns.named else ""
+            got, do = "dates or durations", "for example to days since a start"
+            do = f"convert them, {do}"
+            if kind == "category":
+                first = next((t for t in columns.column(c) if t is not None), "")
+                got, do = f"{first[:40]!r} of type str", "drop or encode text columns"
+            raise ValueError(
+                f"{columns.name}{where} must hold numbers only, got {got}; {do}."
+            )
+
+
 def _labelled(X, name, start):
     "Values, row labels and column names; `start` rows come before these"
     if isinstance(X, Sample):
         return X.values, X.rows, X.columns
-    if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
-        raise TypeError(
-            f"{name} is a sparse matrix; pass {name}.toarray(), a dense array."
-        )
-    columns = None
-    if _is_frame(X):
-        A, columns = _frame_values(X, name), tuple(str(c) for c in X.columns)
-    else:
-        A = _floats(X if np.ma.isMaskedArray(X) else np.asarray(X), name)
-    index = getattr(X, "index", None)
-    if _is_frame(X) and index is not None and not callable(index):
-        return A, np.asarray(index), columns
-    return A, start + np.arange(len(A) if A.ndim else 0), columns
-
-# %% ../nbs/01_sample.ipynb #c018
-def _check_shape(A, name, min_points):
-    "Two dimensions, a column at least, and enough rows"
-    if A.ndim != 2:
-        hint = "rows are points, columns are features"
-        if A.ndim == 1:
-            hint = f"use {name}.reshape(-1, 1) for points on a line"
-        raise ValueError(
-            f"{name} must be a 2-D array (points, features), got {A.ndim}-D. "
-            f"Reshape your data: {hint}."
-        )
-    if A.shape[1] == 0:
-        raise ValueError(
-            f"{name}: Found array with 0 feature(s) (shape={A.shape}) while a minimum "
-            "of 1 is required."
-        )
-    if len(A) < min_points:
-        raise ValueError(
-            f"{name} has n_samples={len(A)} point(s) (shape={A.shape}), at least "
-            f"{min_points} are required; collect more data."
-        )
+    columns = read_columns(X, name, start)
+    _refuse_texts(columns)
+    return columns.numbers, columns.rows, columns.names if columns.named else None
 
 
+def sample_columns(sample: Sample) -> Columns:
+    "The table that a sample was made of, or is"
+    if sample.source is not None:
+        return sample.source
+    names = sample.columns or tuple(range(sample.values.shape[1]))
+    kinds = ("number",) * len(names)
+    return Columns(names, kinds, sample.values, (), sample.rows, sample.name)
+
+# %% ../nbs/01_sample.ipynb #c013
 def _check_finite(A, rows, columns, name):
     "No gap and no infinity, or an error that names the first one's row and column"
     bad = ~np.isfinite(A)
@@ -190,7 +128,7 @@ def _check_finite(A, rows, columns, name):
         f"{rows[i]}, column {column}; drop or impute them."
     )
 
-# %% ../nbs/01_sample.ipynb #c019
+# %% ../nbs/01_sample.ipynb #c014
 def as_sample(X, name: str = "X", min_points: int = 2, start: int = 0) -> Sample:
     """Anything like a table of numbers as a `Sample`.
 
@@ -222,16 +160,16 @@ def as_sample(X, name: str = "X", min_points: int = 2, start: int = 0) -> Sample
     Sample X: 3 rows of 2
     """
     A, rows, columns = _labelled(X, name, start)
-    _check_shape(A, name, min_points)
+    check_shape(A, name, min_points)
     _check_finite(A, rows, columns, name)
     return Sample(A, rows, columns, name)
 
-# %% ../nbs/01_sample.ipynb #c021
+# %% ../nbs/01_sample.ipynb #c016
 def check_sample(X, name: str = "X", min_points: int = 2) -> np.ndarray:
     "The values of a sample: C-contiguous, float64, two-dimensional, finite"
     return as_sample(X, name, min_points).values
 
-# %% ../nbs/01_sample.ipynb #c028
+# %% ../nbs/01_sample.ipynb #c023
 def _same_columns(X, Y):
     "Y with its columns in the order of those of X"
     if X.columns is not None and Y.columns is not None:
@@ -257,7 +195,7 @@ def _same_columns(X, Y):
         )
     return replace(Y, columns=Y.columns or X.columns)
 
-# %% ../nbs/01_sample.ipynb #c029
+# %% ../nbs/01_sample.ipynb #c024
 def as_samples(X, Y, min_points: int = 2) -> tuple:
     """Two samples with the same columns and at least two different points between them.
 
@@ -292,7 +230,7 @@ def as_samples(X, Y, min_points: int = 2) -> tuple:
         )
     return X, Y
 
-# %% ../nbs/01_sample.ipynb #c030
+# %% ../nbs/01_sample.ipynb #c025
 def check_samples(X, Y, min_points: int = 2) -> tuple:
     "The values of two samples with the same columns"
     X, Y = as_samples(X, Y, min_points)
@@ -303,7 +241,7 @@ def pool(X, Y) -> np.ndarray:
     "The rows of X, then those of Y"
     return np.vstack([np.asarray(X), np.asarray(Y)])
 
-# %% ../nbs/01_sample.ipynb #c033
+# %% ../nbs/01_sample.ipynb #c028
 def _halves(A, train_size, g):
     "A random part of the rows, and the rest"
     k = int(train_size) if train_size >= 1 else round(train_size * len(A))
@@ -325,7 +263,7 @@ def split_samples(X: Sample, Y: Sample, train_size: float = 0.5, rng=None) -> tu
     train, test = zip(*(_halves(sample, train_size, g) for sample in (X, Y)))
     return train, test
 
-# %% ../nbs/01_sample.ipynb #c036
+# %% ../nbs/01_sample.ipynb #c031
 def row_marks(values) -> np.ndarray:
     "A number for each row; equal rows have equal numbers, others almost surely not"
     bits = np.ascontiguousarray(values + 0.0).view(np.uint64)  # -0.0 becomes 0.0
@@ -340,7 +278,7 @@ def share_seen(marks, values) -> float:
     tied = 1 - len(np.unique(marks)) / len(marks)
     return float(np.isin(row_marks(values), marks).mean() - 2 * tied)
 
-# %% ../nbs/01_sample.ipynb #c039
+# %% ../nbs/01_sample.ipynb #c034
 _BLOCK = 16384  # rows of a slice of an array
 
 
@@ -348,7 +286,7 @@ _BLOCK = 16384  # rows of a slice of an array
 class Blocks:
     "A sample as a list of blocks, in memory, on disk, or promised by Dask"
 
-    blocks: list  # arrays, Samples, or delayed ones
+    blocks: list  # arrays, Columns, or delayed ones
     sizes: list  # rows of each
     width: int
     columns: tuple | None
@@ -369,45 +307,32 @@ class Blocks:
         parts = np.split(np.asarray(index, dtype=np.int64), cuts)
         return [part - start for part, start in zip(parts, self.starts)]
 
-# %% ../nbs/01_sample.ipynb #c040
-def block_rows(block, local, name, start) -> Sample:
-    "Some rows of one block as a Sample; a gap is named by its row in the whole"
-    if isinstance(block, Sample):
-        return block.take(local)
-    if _is_frame(block):
-        return as_sample(block, name, 0).take(local)
-    values, rows = _floats(np.asarray(block)[local], name), start + np.asarray(local)
-    _check_finite(values, rows, None, name)
-    return Sample(values, rows, None, name)
+# %% ../nbs/01_sample.ipynb #c035
+def block_rows(block, local, name: str, start: int) -> Columns:
+    "Some rows of one block; each is called by its position in the whole"
+    if isinstance(block, np.ndarray):
+        found = read_columns(block[local], name)
+        return replace(found, rows=start + np.asarray(local))
+    return read_columns(block, name, start).take(local)
 
-
-def _together(parts, name, columns, width):
-    "One Sample from parts of several blocks"
-    if not parts:
-        return Sample(np.empty((0, width)), np.empty(0, np.int64), columns, name)
-    values = np.vstack([p.values for p in parts])
-    rows = np.concatenate([p.rows for p in parts])
-    return Sample(values, rows, columns, name)
-
-# %% ../nbs/01_sample.ipynb #c041
-def take_rows(sample: Blocks, index) -> Sample:
+# %% ../nbs/01_sample.ipynb #c036
+def take_rows(sample: Blocks, index) -> Columns:
     "The rows at these sorted positions, block by block"
+    parts = zip(sample.blocks, sample.local(index), sample.starts)
     tasks = [
         (block, local, sample.name, start)
-        for block, local, start in zip(
-            sample.blocks, sample.local(index), sample.starts
-        )
-        if len(local)
+        for block, local, start in parts
+        if len(local) or start == 0  # the first tells the columns
     ]
     if sample.lazy:
         import dask
 
-        parts = dask.compute(*[dask.delayed(block_rows)(*task) for task in tasks])
-    else:
-        parts = [block_rows(*task) for task in tasks]
-    return _together(parts, sample.name, sample.columns, sample.width)
+        return join_columns(
+            dask.compute(*[dask.delayed(block_rows)(*task) for task in tasks])
+        )
+    return join_columns([block_rows(*task) for task in tasks])
 
-# %% ../nbs/01_sample.ipynb #c043
+# %% ../nbs/01_sample.ipynb #c038
 def _promises(X, name):
     "Blocks of a dask array or data frame, and their sizes"
     import dask
@@ -432,14 +357,16 @@ def is_lazy(X) -> bool:
     "Is this a Dask collection?"
     return hasattr(X, "dask")
 
-# %% ../nbs/01_sample.ipynb #c044
+# %% ../nbs/01_sample.ipynb #c039
 def _slices(X, name):
     "Slices of an array or memory map, not copied; anything else is checked first"
     plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub"
-    if not plain or np.ma.isMaskedArray(X):
-        X = as_sample(X, name)
-    cuts = range(0, len(X), _BLOCK)
     if isinstance(X, Sample):
+        X = sample_columns(X)
+    elif not plain or np.ma.isMaskedArray(X):
+        X = read_columns(X, name)
+    cuts = range(0, len(X), _BLOCK)
+    if isinstance(X, Columns):
         return [X.take(np.arange(i, min(i + _BLOCK, len(X)))) for i in cuts]
     return [X[i : i + _BLOCK] for i in cuts]
 
@@ -453,8 +380,9 @@ def as_blocks(X, name: str = "X", min_points: int = 2) -> Blocks:
     else:
         blocks = _slices(X, name)
         sizes = [len(b) for b in blocks]
-        width = np.shape(blocks[0])[1] if blocks else 0
-        columns = getattr(blocks[0], "columns", None) if blocks else None
+        columns = getattr(blocks[0], "names", None) if blocks else None
+        width = np.shape(blocks[0])[1] if blocks and columns is None else 0
+        width = width or len(columns or ())
     if sum(sizes) < min_points:
         raise ValueError(
             f"{name} has {sum(sizes)} point(s), at least {min_points} are required; "

@@ -1,5 +1,6 @@
 # Made from the package by tools/stubs.py: do not edit.
 from typing import Any
+import kpw_nb.table
 import numpy
 
 __all__ = [
@@ -12,17 +13,21 @@ class Sample:
     rows: numpy.ndarray
     columns: tuple | None
     name: str
+    source: kpw_nb.table.Columns | None
     def __init__(
         self,
         values: numpy.ndarray,
         rows: numpy.ndarray,
         columns: tuple | None = None,
         name: str = 'X',
+        source: kpw_nb.table.Columns | None = None,
     ) -> None: ...
     def __len__(self) -> Any: ...
     def take(self, index: Any) -> Sample: ...
 
 def spread(n: int, most: int) -> numpy.ndarray: ...
+
+def sample_columns(sample: Sample) -> kpw_nb.table.Columns: ...
 
 def as_sample(
     X: Any,
@@ -71,9 +76,14 @@ class Blocks:
     @property
     def starts(self) -> Any: ...
 
-def block_rows(block: Any, local: Any, name: Any, start: Any) -> Sample: ...
+def block_rows(
+    block: Any,
+    local: Any,
+    name: str,
+    start: int,
+) -> kpw_nb.table.Columns: ...
 
-def take_rows(sample: Blocks, index: Any) -> Sample: ...
+def take_rows(sample: Blocks, index: Any) -> kpw_nb.table.Columns: ...
 
 def is_lazy(X: Any) -> bool: ...
 

@@ -477,14 +477,19 @@ class Edges(Statistic):
 
     def values(self, orders):
         n, m, nodes = self.n, len(self.place) - self.n, len(self.index)
+        if nodes <= self.index.shape[1] + 1:  # all are neighbours of all
+            return np.zeros(len(orders))
         marks = label_marks(orders, n, n + m)
-        weights = (np.where(row, 1 / n, -1 / m) for row in marks)
-        W = np.array([np.bincount(self.place, w, nodes) for w in weights])
+        # counts first: a sum of ±1/n in the order of rows would round by that order
+        of_x = np.array(
+            [np.bincount(self.place[row], minlength=nodes) for row in marks]
+        )
+        W = of_x / n - (np.bincount(self.place, minlength=nodes) - of_x) / m
         out = np.empty(len(W))
         _edge_sums(self.index, W, out)
         return out
 
-# %% ../nbs/10_statistics.ipynb #c039
+# %% ../nbs/10_statistics.ipynb #c041
 @kernel
 def refit_value(rows, R, directions, n, eta, iterations):
     "The KPW objective -ηF after a search from the witness; the first n rows are X"
@@ -493,7 +498,7 @@ def refit_value(rows, R, directions, n, eta, iterations):
     problem = Problem(rows, np.empty((0, 0)), R, n, eta, 0.0)
     return -eta * descend(problem, start, iterations, 0.0, True).objective
 
-# %% ../nbs/10_statistics.ipynb #c041
+# %% ../nbs/10_statistics.ipynb #c043
 def _posed(projector, Z):
     "Features of the pooled sample and the output factor, from a projector's settings"
     check_parameters(projector)
@@ -505,7 +510,7 @@ def _posed(projector, Z):
     phi = np.ascontiguousarray(make_features(k, Z, *options).phi)
     return phi, output_factor(P)
 
-# %% ../nbs/10_statistics.ipynb #c042
+# %% ../nbs/10_statistics.ipynb #c044
 class RefitKPW(Statistic):
     """The KPW objective, with the projector found anew for each order.
 
@@ -551,7 +556,7 @@ class RefitKPW(Statistic):
         orders = check_orders(orders, len(self.phi))
         return np.array([refit_value(self.phi[order], *settings) for order in orders])
 
-# %% ../nbs/10_statistics.ipynb #c044
+# %% ../nbs/10_statistics.ipynb #c046
 STEPS = 4  # of a search on the line; more were not better
 
 
@@ -586,7 +591,7 @@ class SortedKPW(Statistic):
         marks = label_marks(orders, self.n, len(self.phi))
         return in_chunks(self._values, marks)
 
-# %% ../nbs/10_statistics.ipynb #c046
+# %% ../nbs/10_statistics.ipynb #c048
 @singledispatch
 def refit_statistic(projector, Z, n: int, iterations: int = 30) -> Statistic:
     """The statistic of a projector that is found anew for each order.
@@ -621,7 +626,7 @@ def refit_statistic(projector, Z, n: int, iterations: int = 30) -> Statistic:
         f"got {projector!r}."
     )
 
-# %% ../nbs/10_statistics.ipynb #c047
+# %% ../nbs/10_statistics.ipynb #c049
 @refit_statistic.register
 def _(projector: KPWProjector, Z, n, iterations=30):
     if projector.solver == "exact" and projector.d == 1:
@@ -640,7 +645,7 @@ def _(projector: MeanProjector, Z, n, iterations=30):
     K = resolve_kernel(projector.kernel, projector.bandwidth, Z)(Z, Z)
     return LineW(K.mean(1), n)
 
-# %% ../nbs/10_statistics.ipynb #c054
+# %% ../nbs/10_statistics.ipynb #c056
 def _witness(pool):
     return WitnessProjector(bandwidth=pool.median)
 
@@ -694,7 +699,7 @@ def _spacing(k):
 def _edges(k):
     return lambda pool, n: Edges(pool.neighbours, n, k)
 
-# %% ../nbs/10_statistics.ipynb #c055
+# %% ../nbs/10_statistics.ipynb #c057
 _SCORES = [
     Member(
         "columns",
@@ -720,7 +725,7 @@ _SCORES = [
     Member("crowd", "how many points are near", blind.crowd, _mean),
 ]
 
-# %% ../nbs/10_statistics.ipynb #c056
+# %% ../nbs/10_statistics.ipynb #c058
 _KERNELS = [
     Member(
         "density",
@@ -754,7 +759,7 @@ _KERNELS = [
 ]
 MEMBERS = {member.name: member for member in _SCORES + _KERNELS}
 
-# %% ../nbs/10_statistics.ipynb #c057
+# %% ../nbs/10_statistics.ipynb #c059
 def refit_statistics(family, Z, n: int, iterations: int = 30, pool=None) -> Together:
     "The statistics of several candidates side by side"
     pool = Pool(Z) if pool is None else pool
@@ -767,7 +772,7 @@ def refit_statistics(family, Z, n: int, iterations: int = 30, pool=None) -> Toge
         ]
     )
 
-# %% ../nbs/10_statistics.ipynb #c060
+# %% ../nbs/10_statistics.ipynb #c062
 def as_candidates(candidates, default) -> list:
     "A list of projectors, not fitted; 'auto' is what `default()` gives"
     if isinstance(candidates, str) and candidates == "auto":
@@ -793,7 +798,7 @@ def _as_candidate(c):
         raise TypeError(f"candidates must be projectors, got {c!r}.")
     return c
 
-# %% ../nbs/10_statistics.ipynb #c065
+# %% ../nbs/10_statistics.ipynb #c067
 @kernel
 def soft_transform(F, T, w, eta):
     "-η log Σ_j exp(w_j - |F_i - T_j|²/η) for each row of F"
@@ -810,7 +815,7 @@ def soft_transform(F, T, w, eta):
         out[i] = -eta * (top + math.log(total))
     return out
 
-# %% ../nbs/10_statistics.ipynb #c066
+# %% ../nbs/10_statistics.ipynb #c068
 class Potentials:
     "The entropic potentials of projected training samples, at any projected points"
 
@@ -827,7 +832,7 @@ class Potentials:
         phi = soft_transform(F, self.FY, self.v, self.eta)
         return phi, soft_transform(F, self.FX, self.u, self.eta)
 
-# %% ../nbs/10_statistics.ipynb #c067
+# %% ../nbs/10_statistics.ipynb #c069
 class Dual(Statistic):
     """The mean of φ over X plus the mean of ψ over Y.
 

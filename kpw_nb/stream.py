@@ -16,11 +16,13 @@ from .blind import FeatureMap, Pool, Rows, Senses
 from .core import kernel
 from .engine import Engine, in_chunks
 from .relabel import Free, Relabelling, Strata
-from .sample import Blocks, as_sample, as_samples, pool, take_rows
+from .encode import Encoder, encoded, learn
+from .sample import Blocks, pool, take_rows
+from .table import match_columns, read_columns
 from .statistics import Member, Statistic, Together, contrast_value, label_marks
 
 # %% ../nbs/12_stream.ipynb #c007
-KEPT, GROUPS, RATIO = 100_000, 1024, 20
+KEPT, GROUPS, RATIO = 40_000, 1024, 20
 
 
 class Share(NamedTuple):
@@ -90,6 +92,7 @@ class Sight(NamedTuple):
 
     raws: tuple  # of FeatureMaps: Rows -> raw features
     senses: Senses
+    encoder: Encoder
 
     def __call__(self, Z) -> np.ndarray:
         "(N, w) raw features of all maps side by side"
@@ -100,8 +103,7 @@ class Sight(NamedTuple):
 def add_block(sight: Sight, per_unit, groups: int, task) -> tuple:
     "Sums of the groups in a block, and its size"
     block, places, *label = task  # its sample's name, the number of its first row
-    name, start = label
-    Z = as_sample(block, name, 0, start).values
+    Z = sight.encoder(read_columns(block, *label))
     sums = np.zeros((groups, len(per_unit)), np.int64)
     chosen = np.flatnonzero((places > 0) & (places < NOT_USED))
     for first in range(0, len(chosen), _PIECE):
@@ -191,6 +193,7 @@ class Streamed(NamedTuple):
     statistic: Statistic
     design: Relabelling
     kept: tuple  # Samples
+    encoder: Encoder
     pool: Pool
     family: list
     shares: tuple
@@ -202,7 +205,7 @@ def _keep(samples, kept):
     shares, rng = share_rows(*sizes, kept), np.random.default_rng(sizes)
     places = [place_rows(len(s), share, rng) for s, share in zip(samples, shares)]
     rows = [take_rows(s, np.flatnonzero(p == 0)) for s, p in zip(samples, places)]
-    return shares, places, as_samples(*rows)
+    return shares, places, match_columns(*rows)
 
 
 def _group_sums(samples, places, shares, sight, units, engine):
@@ -213,20 +216,42 @@ def _group_sums(samples, places, shares, sight, units, engine):
     )
 
 # %% ../nbs/12_stream.ipynb #c025
-def stream(samples, choose: Callable, kept: int, engine: Engine) -> Streamed:
-    "The statistic of two `Blocks`; `choose` gives the family for the pool of kept rows"
-    shares, places, rows = _keep(samples, kept)
+def stream(samples, choose: Callable, kept: int, engine: Engine, encode=learn):
+    """The statistic of two `Blocks`.
+
+    Parameters
+    ----------
+    samples : tuple of Blocks
+        X and Y.
+    choose : callable
+        The pool of kept rows -> the family.
+    kept : int
+        Rows at most that are relabelled one by one.
+    engine : Engine
+        What runs over the blocks.
+    encode : callable
+        The kept rows of both, as `Columns` -> `Encoder`.
+
+    Returns
+    -------
+    Streamed
+        Ready for relabelling.
+    """
+    shares, places, tables = _keep(samples, kept)
+    encoder = encode(*tables)
+    rows = [encoded(encoder, table) for table in tables]
     learnt, n = Pool(pool(*rows)), len(rows[0])
     family = choose(learnt)
     design, K = Free(n, len(rows[1])), len(learnt.Z)
     sums_of = [m for m in family if m.features is not None and shares[0].groups]
     if not sums_of:
         parts = [member.make(learnt, n) for member in family]
-        return Streamed(Together(parts), design, tuple(rows), learnt, family, shares)
+        made = Together(parts), design, tuple(rows), encoder
+        return Streamed(*made, learnt, family, shares)
     maps = [m.features(learnt) for m in sums_of]
     raw = [found.raw(learnt.rows) for found in maps]
     units = np.concatenate([np.abs(A).max(0) for A in raw])
-    sight = Sight(tuple(found.raw for found in maps), learnt.senses)
+    sight = Sight(tuple(found.raw for found in maps), learnt.senses, encoder)
     sums = _group_sums(samples, places, shares, sight, units, engine)
     cuts = np.cumsum([A.shape[1] for A in raw])[:-1]
     sizes = Sizes(*zip(*[(share.kept, share.groups, share.used) for share in shares]))
@@ -237,4 +262,5 @@ def stream(samples, choose: Callable, kept: int, engine: Engine) -> Streamed:
         for m in family
     ]
     strata = Strata((design, Free(*sizes.groups)))
-    return Streamed(Together(parts), strata, tuple(rows), learnt, family, shares)
+    made = Together(parts), strata, tuple(rows), encoder
+    return Streamed(*made, learnt, family, shares)

@@ -4,6 +4,7 @@ from typing import Any
 from typing import NamedTuple
 import collections.abc
 import kpw_nb.blind
+import kpw_nb.encode
 import kpw_nb.engine
 import kpw_nb.relabel
 import kpw_nb.sample
@@ -20,13 +21,14 @@ class Share(NamedTuple):
     def kept(self) -> int: ...
     def __getattr__(self, name: str) -> Any: ...
 
-def share_rows(n: int, m: int, kept: int = 100000) -> tuple: ...
+def share_rows(n: int, m: int, kept: int = 40000) -> tuple: ...
 
 def place_rows(n: int, share: Share, rng: Any) -> numpy.ndarray: ...
 
 class Sight(NamedTuple):
     raws: tuple
     senses: kpw_nb.blind.Senses
+    encoder: kpw_nb.encode.Encoder
     def __call__(self, Z: Any) -> numpy.ndarray: ...
     def __getattr__(self, name: str) -> Any: ...
 
@@ -67,6 +69,7 @@ class Streamed(NamedTuple):
     statistic: kpw_nb.statistics.Statistic
     design: kpw_nb.relabel.Relabelling
     kept: tuple
+    encoder: kpw_nb.encode.Encoder
     pool: kpw_nb.blind.Pool
     family: list
     shares: tuple
@@ -77,4 +80,5 @@ def stream(
     choose: collections.abc.Callable,
     kept: int,
     engine: kpw_nb.engine.Engine,
-) -> Streamed: ...
+    encode: Any = ...,
+) -> Any: ...

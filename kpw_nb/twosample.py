@@ -22,9 +22,20 @@ from sklearn.base import BaseEstimator, clone
 from .blind import Pool
 from .core import Result, check_choice, check_number, root_seed, spawn_seeds
 from .distance import KPWProjector, MeanProjector, WitnessProjector
+from kpw_nb.encode import (
+    Encoder,
+    check_tables,
+    complete_rows,
+    encode_others,
+    encode_samples,
+    learn,
+    summary,
+)
 from .engine import CHUNK, Engine, one_thread
 from .explain import Difference, explain
 from .kernels import median_bandwidth
+
+# %% ../nbs/13_twosample.ipynb #c004
 from kpw_nb.relabel import (
     Free,
     Resampled,
@@ -61,9 +72,10 @@ from kpw_nb.statistics import (
     wasserstein_statistic,
 )
 from .stream import KEPT, stream
+from .table import match_columns, read_columns
 from .transport import exact_transport
 
-# %% ../nbs/13_twosample.ipynb #c007
+# %% ../nbs/13_twosample.ipynb #c008
 _FEW_COLUMNS = 3
 _LOW = dict(columns=2, crowd=2, norm=1, spacing=4, detail=2, neighbours=2, dependence=1)
 _LOW |= {"wide spacing": 1, "wide neighbours": 2, "KPW": 3, "KPW smooth": 3}
@@ -77,7 +89,7 @@ def default_family(pool: Pool) -> list:
     weights = _LOW if pool.Z.shape[1] <= _FEW_COLUMNS else _HIGH
     return [MEMBERS[name]._replace(weight=float(w)) for name, w in weights.items()]
 
-# %% ../nbs/13_twosample.ipynb #c010
+# %% ../nbs/13_twosample.ipynb #c011
 def trained_family(Z) -> list:
     "The candidates that train on one part of the data to be tested on another"
     near, median = median_bandwidth(Z, quantile=0.05), median_bandwidth(Z)
@@ -90,7 +102,7 @@ def trained_family(Z) -> list:
         MeanProjector(bandwidth=2 * median),
     ]
 
-# %% ../nbs/13_twosample.ipynb #c012
+# %% ../nbs/13_twosample.ipynb #c013
 @dataclass(frozen=True, repr=False)
 class Plan(Result):
     """Every choice of a test, made and said.
@@ -122,7 +134,7 @@ class Plan(Result):
     combine: str
     why: str
 
-# %% ../nbs/13_twosample.ipynb #c013
+# %% ../nbs/13_twosample.ipynb #c014
 METHODS = ("auto", "refit", "split", "stream")
 STATISTICS = ("auto", "wasserstein", "dual")
 COMBINE = ("auto", "harmonic", "max", "minp", "softmax", "weights")
@@ -138,6 +150,7 @@ def _check_settings(t):
     check_choice(t.statistic, "statistic", STATISTICS)
     check_choice(t.combine, "combine", COMBINE)
     check_number(t.kept, "kept", 4, integer=True)
+    check_tables(t.scale, t.missing)
     if _is(t.candidates, "cv") and t.method in ("refit", "stream"):
         raise ValueError(
             "candidates='cv' chooses by held-out data, so it needs method='split'."
@@ -156,7 +169,7 @@ def _wish(t):
         return "statistic"
     return "combine='weights'" if t.combine == "weights" else None
 
-# %% ../nbs/13_twosample.ipynb #c014
+# %% ../nbs/13_twosample.ipynb #c015
 _FEW, _MOST, _PAIRS = 2000, 3000, 10**6  # pooled points, and pairs, of a quick refit
 
 
@@ -185,7 +198,7 @@ def _is_quick(t, n, m):
         return n + m <= t.kept
     return n + m <= _FEW or (n + m <= _MOST and n * m <= _PAIRS)
 
-# %% ../nbs/13_twosample.ipynb #c015
+# %% ../nbs/13_twosample.ipynb #c016
 def _check_stream(t, wish, lazy):
     "Refuse what needs rows that are not at hand, or held-out ones"
     if wish and t.method == "stream":
@@ -227,7 +240,7 @@ def _method(t, n, m, lazy):
         return "stream", f"{n + m} points are added up in groups"
     return "split", f"{n + m} points are too many to search anew each time"
 
-# %% ../nbs/13_twosample.ipynb #c016
+# %% ../nbs/13_twosample.ipynb #c017
 def resolve(t, n: int, m: int, lazy: bool = False) -> Plan:
     "Every 'auto' of a `KPWTest` for samples of n and m points"
     _check_settings(t)
@@ -245,7 +258,7 @@ def resolve(t, n: int, m: int, lazy: bool = False) -> Plan:
         combine = "weights" if method == "split" else "harmonic"
     return Plan(method, family, statistic, combine, why)
 
-# %% ../nbs/13_twosample.ipynb #c018
+# %% ../nbs/13_twosample.ipynb #c019
 def paper_grid(Z) -> list:
     "ρ in {0.25, 0.5, 0.75} and σ² in {0.5, 1, 2} times its median value"
     h = median_bandwidth(Z)
@@ -260,7 +273,7 @@ def labels_of(X, Y) -> np.ndarray:
     "0 for each row of X, 1 for each row of Y"
     return np.repeat([0, 1], [len(X), len(Y)])
 
-# %% ../nbs/13_twosample.ipynb #c019
+# %% ../nbs/13_twosample.ipynb #c020
 class Tried(NamedTuple):
     "A projector and what it reached on held-out data"
 
@@ -278,7 +291,7 @@ def _try(projector, train, test, n_resamples, seed):
     z = zscores(np.vstack([found.observed, found.null]))[0, 0]
     return Tried(projector, permutation_pvalue(found.observed[0], found.null[:, 0]), z)
 
-# %% ../nbs/13_twosample.ipynb #c020
+# %% ../nbs/13_twosample.ipynb #c021
 def select_projector(
     X,
     Y,
@@ -330,7 +343,7 @@ def select_projector(
     best = min(table, key=lambda tried: (tried.pvalue, -tried.zscore))
     return best.projector, table
 
-# %% ../nbs/13_twosample.ipynb #c023
+# %% ../nbs/13_twosample.ipynb #c024
 def training_weights(family, Z, n, iterations, rng) -> np.ndarray:
     "Softmax of the z-scores of the candidates on the training data"
     statistic = refit_statistics(family, Z, n, iterations)
@@ -371,7 +384,7 @@ def train_candidates(t, plan: Plan, X: Sample, Y: Sample, seed) -> Trained:
         weights = training_weights(family, Z, len(X), t.refit_iter, weigh)
     return Trained(projectors, potentials, weights)
 
-# %% ../nbs/13_twosample.ipynb #c025
+# %% ../nbs/13_twosample.ipynb #c026
 class Outcome(NamedTuple):
     "What a way to test gives"
 
@@ -381,6 +394,7 @@ class Outcome(NamedTuple):
     fitted: Callable  # k -> candidate k, fitted
     samples: tuple  # what `where` explains: all rows, or some of very many
     detail: str = ""  # about the sizes, in words
+    encoder: Encoder | None = None  # if it was learnt on the way
 
 
 class _Clock:
@@ -393,12 +407,29 @@ class _Clock:
         now = time.perf_counter()
         self.seconds[name], self.start = now - self.start, now
 
-# %% ../nbs/13_twosample.ipynb #c027
+# %% ../nbs/13_twosample.ipynb #c028
 def _fitted(family, shared, samples, k):
     "The projector that shows what candidate k has seen; of very many rows some serve"
     if sum(map(len, samples)) > _MOST:
         samples = [s.take(spread(len(s), _SHOWN)) for s in samples]
     return _explaining(family[k], shared).fit(pool(*samples), labels_of(*samples))
+
+
+def _has_units(candidate):
+    "Does a projector bring a width, or a kernel, that speaks of the user's own units?"
+    if isinstance(candidate, Member):
+        return False
+    own = candidate.get_params()
+    kernel = own.get("kernel", "")
+    named = isinstance(kernel, str) and kernel != "precomputed"
+    return not named or isinstance(own.get("bandwidth"), numbers.Real)
+
+
+def units_of(t):
+    "The scale; projectors that bring their own width speak of the user's units"
+    if not _is(t.scale, "auto") or _is(t.candidates, "auto") or _is(t.candidates, "cv"):
+        return t.scale
+    return None if any(map(_has_units, as_candidates(t.candidates, list))) else "auto"
 
 
 def _refit(t, plan, X, Y, seeds, run, clock):
@@ -415,7 +446,7 @@ def _refit(t, plan, X, Y, seeds, run, clock):
         values, family, weights, partial(_fitted, family, shared, (X, Y)), (X, Y)
     )
 
-# %% ../nbs/13_twosample.ipynb #c029
+# %% ../nbs/13_twosample.ipynb #c030
 def _held_out(trained, X, Y, seed, run, clock, detail=""):
     "The statistic of held-out projections, a column for each fitted projector"
     n = len(X)
@@ -441,7 +472,7 @@ def _split(t, plan, X, Y, seeds, run, clock):
     outcome = _held_out(trained, *test, seeds[2], run, clock, detail)
     return outcome._replace(samples=(X, Y))  # every row is explained
 
-# %% ../nbs/13_twosample.ipynb #c031
+# %% ../nbs/13_twosample.ipynb #c032
 def _same_frame(X, Y):
     "Y with its columns in the order of those of X, if both have names"
     if getattr(X, "columns", None) is None or getattr(Y, "columns", None) is None:
@@ -463,14 +494,16 @@ def _is_plain(X):
     return isinstance(X, np.ndarray) and not np.ma.isMaskedArray(X)
 
 
-def _blocks(X, Y):
+def _blocks(X, Y, missing="error"):
     "Both samples in blocks, with the same columns"
     if isinstance(X, Blocks):
         return X, Y
     if is_lazy(X) or is_lazy(Y):
         Y = _same_frame(X, Y)
-    elif not (_is_plain(X) and _is_plain(Y)):
-        X, Y = as_samples(X, Y)
+    elif missing == "drop" or not (_is_plain(X) and _is_plain(Y)):
+        X, Y = match_columns(read_columns(X, "X"), read_columns(Y, "Y"))
+        if missing == "drop":
+            X, Y = complete_rows(X), complete_rows(Y)
     samples = as_blocks(X, "X"), as_blocks(Y, "Y")
     if samples[0].width != samples[1].width:
         raise ValueError(
@@ -479,7 +512,7 @@ def _blocks(X, Y):
         )
     return samples
 
-# %% ../nbs/13_twosample.ipynb #c032
+# %% ../nbs/13_twosample.ipynb #c033
 def _in_words(shares, sizes):
     "How the rows are used"
     kept = " + ".join(str(share.kept) for share in shares)
@@ -496,25 +529,32 @@ def _in_words(shares, sizes):
 
 
 def _stream(t, plan, X, Y, seeds, run, clock):
-    samples = _blocks(X, Y)
+    samples = _blocks(X, Y, t.missing)
     engine = Engine(run["workers"], run["progress"])
 
     def choose(shared):
         return as_candidates(t.candidates, partial(default_family, shared))
 
-    made = stream(samples, choose, t.kept, engine)
+    if t.missing == "drop" and any(s.lazy for s in samples):
+        raise ValueError(
+            "missing='drop' needs the rows in memory; use missing='indicator', or "
+            "drop them where they lie: X.dropna()."
+        )
+    learn_these = partial(learn, scale=units_of(t), missing=t.missing)
+    made = stream(samples, choose, t.kept, engine, learn_these)
     clock.lap("sums")
     values = resample(made.statistic, made.design, rng=seeds[2], batch=CHUNK, **run)
     clock.lap("permutations")
     weights = [c.weight for c in made.family]
     fitted = partial(_fitted, made.family, made.pool, made.kept)
     detail = _in_words(made.shares, [len(s) for s in samples])
-    return Outcome(values, made.family, weights, fitted, made.kept, detail)
+    kept, encoder = made.kept, made.encoder
+    return Outcome(values, made.family, weights, fitted, kept, detail, encoder)
 
 
 WAYS = {"refit": _refit, "split": _split, "stream": _stream}
 
-# %% ../nbs/13_twosample.ipynb #c034
+# %% ../nbs/13_twosample.ipynb #c035
 class Candidate(NamedTuple):
     "What one candidate found"
 
@@ -524,7 +564,7 @@ class Candidate(NamedTuple):
     pvalue: float  # as if it had been alone
     sees: str  # what kind of difference
 
-# %% ../nbs/13_twosample.ipynb #c035
+# %% ../nbs/13_twosample.ipynb #c036
 @dataclass(frozen=True, repr=False, eq=False)
 class KPWTestResult(Result):
     """What `kpw_test` returns; unpacks as (statistic, pvalue).
@@ -554,7 +594,9 @@ class KPWTestResult(Result):
     projector : object
         The candidate that explains, fitted: of the strongest ones, the smoothest.
     samples : tuple of Sample
-        What `where` and `plot` show: all rows, or those kept of very many.
+        What `where` and `plot` show, as points: all rows, or those kept of very many.
+    encoding : Encoder
+        How points were made of the tables: `fields` says what became of each column.
 
     Examples
     --------
@@ -578,11 +620,12 @@ class KPWTestResult(Result):
     seconds: dict
     projector: object
     samples: tuple
+    encoding: Encoder
 
     def __iter__(self):
         return iter((self.statistic, self.pvalue))
 
-# %% ../nbs/13_twosample.ipynb #c036
+# %% ../nbs/13_twosample.ipynb #c037
 @patch(as_prop=True)
 def method(self: KPWTestResult) -> str:
     "How the level was kept: refit, split or stream"
@@ -603,10 +646,18 @@ def reject(self: KPWTestResult, alpha: float = 0.05) -> bool:
 
 @patch
 def where(self: KPWTestResult) -> Difference:
-    "The rows and columns in which the samples differ most"
-    return explain(self.projector, *self.samples)
+    "The rows and columns in which the samples differ, by the test's own relabellings"
+    relabel = spawn_seeds(self.seed, 3)[2]
+    options = dict(owner=self.encoding.owner, n_resamples=self.n_resamples, rng=relabel)
+    return explain(self.projector, *self.samples, **options)
 
-# %% ../nbs/13_twosample.ipynb #c037
+
+@patch
+def transform(self: KPWTestResult, X) -> np.ndarray:
+    "Rows of a table with the same columns, projected"
+    return self.projector.transform(encode_others(self.encoding, X)[0].values)
+
+# %% ../nbs/13_twosample.ipynb #c038
 @patch
 def _rows(self: KPWTestResult):
     "The answer in a sentence, then the table"
@@ -625,6 +676,8 @@ def _rows(self: KPWTestResult):
         ),
         ("p between", f"{low:.3g} and {high:.3g} (Monte Carlo, 95 %)"),
         ("most seen by", f"{best.name}: {best.sees}"),
+        ("columns", summary(self.encoding)),
+        ("assumes", "that rows are independent of each other"),
         ("method", f"{plan.method}: {plan.why}"),
         ("choices", how),
         ("candidates", ", ".join(c.name for c in self.candidates)),
@@ -632,7 +685,7 @@ def _rows(self: KPWTestResult):
     seconds = ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items())
     return rows + [("seed", str(self.seed)), ("seconds", seconds)]
 
-# %% ../nbs/13_twosample.ipynb #c038
+# %% ../nbs/13_twosample.ipynb #c039
 @patch
 def plot(self: KPWTestResult, axes=None):
     "Projected samples with their transport, and the null distribution"
@@ -648,7 +701,7 @@ def plot(self: KPWTestResult, axes=None):
     plot_null(self.null_distribution, self.statistic, self.pvalue, ax=axes[1])
     return axes[0].figure, axes
 
-# %% ../nbs/13_twosample.ipynb #c040
+# %% ../nbs/13_twosample.ipynb #c041
 def _combine(values, plan, weights):
     "Combined observed value and combined null"
     observed, null = values.observed, values.null
@@ -686,7 +739,7 @@ def _table(family, values):
         for c, row in zip(family, numbers)
     )
 
-# %% ../nbs/13_twosample.ipynb #c041
+# %% ../nbs/13_twosample.ipynb #c042
 _SHOWN = 1000  # rows of each that a projector is fitted to, if there are very many
 
 
@@ -708,7 +761,7 @@ def _explaining(candidate, pool):
         return candidate.shown_by(pool)
     return clone(candidate)
 
-# %% ../nbs/13_twosample.ipynb #c042
+# %% ../nbs/13_twosample.ipynb #c043
 def _explainer(table, family):
     "Which candidate explains: of those that see it best, the smoothest"
     if any(isinstance(c, Member) for c in family):
@@ -722,7 +775,7 @@ def _explainer(table, family):
     return max((k for k, c in enumerate(table) if c.pvalue <= 2 * least), key=smooth)
 
 
-def _result(plan, outcome, seed, clock):
+def _result(plan, outcome, seed, clock, encoder):
     "Combine, calibrate, and fit the strongest candidate"
     values = outcome.values
     statistic, null = _combine(values, plan, outcome.weights)
@@ -747,9 +800,10 @@ def _result(plan, outcome, seed, clock):
         seconds=clock.seconds,
         projector=projector,
         samples=outcome.samples,
+        encoding=encoder,
     )
 
-# %% ../nbs/13_twosample.ipynb #c045
+# %% ../nbs/13_twosample.ipynb #c046
 class KPWTest(BaseEstimator):
     """Two-sample test on the shared protocol: `fit` trains, `test` answers.
 
@@ -770,8 +824,12 @@ class KPWTest(BaseEstimator):
         Iterations of each search under "refit".
     train_size : float or int, optional
         Share of the rows that trains, or their number; a half, if not given.
-    kept : int, default 100_000
+    kept : int, default 40_000
         Points at most that are relabelled one by one; beyond, in groups.
+    scale : {"auto", "std", "rank", None}, default "auto"
+        The unit of numbers: common, unless they share one; None leaves them alone.
+    missing : {"error", "indicator", "drop"}, default "error"
+        Gaps: refuse them, treat them as information, or leave out their rows.
 
     Examples
     --------
@@ -793,6 +851,8 @@ class KPWTest(BaseEstimator):
         refit_iter=30,
         train_size=None,
         kept=KEPT,
+        scale="auto",
+        missing="error",
     ):
         self.method = method
         self.candidates = candidates
@@ -801,13 +861,16 @@ class KPWTest(BaseEstimator):
         self.refit_iter = refit_iter
         self.train_size = train_size
         self.kept = kept
+        self.scale = scale
+        self.missing = missing
 
-    @property
-    def trains(self) -> bool:
-        "Does it need data besides what it tests?"
-        return self.method == "split" or _is(self.candidates, "cv")
+# %% ../nbs/13_twosample.ipynb #c047
+@patch(as_prop=True)
+def trains(self: KPWTest) -> bool:
+    "Does it need data besides what it tests?"
+    return self.method == "split" or _is(self.candidates, "cv")
 
-# %% ../nbs/13_twosample.ipynb #c046
+# %% ../nbs/13_twosample.ipynb #c048
 @patch
 def fit(self: KPWTest, X, Y, rng=None) -> KPWTest:
     """Train the projectors; `test` then treats its samples as held out.
@@ -824,20 +887,21 @@ def fit(self: KPWTest, X, Y, rng=None) -> KPWTest:
     KPWTest
         Itself.
     """
-    X, Y = as_samples(X, Y)
-    plan = resolve(self, len(X), len(Y))
+    plan = resolve(self, _rows_in(X), _rows_in(Y))
+    X, Y, encoder = encode_samples(X, Y, units_of(self), self.missing)
     if self.method in ("refit", "stream"):
         return self
     if plan.method != "split":
         plan = resolve(clone(self).set_params(method="split"), len(X), len(Y))
     with one_thread():
         trained = train_candidates(self, plan, X, Y, root_seed(rng))
-    self.plan_, self.n_features_in_, self.columns_ = plan, X.values.shape[1], X.columns
+    self.plan_, self.encoder_ = plan, encoder
+    self.n_features_in_ = len(encoder.names)
     self.projectors_, self.potentials_, self.weights_ = trained
     self.marks_ = row_marks(pool(X, Y))
     return self
 
-# %% ../nbs/13_twosample.ipynb #c048
+# %% ../nbs/13_twosample.ipynb #c050
 def _reorder(s, order):
     columns = tuple(s.columns[j] for j in order)
     values = np.ascontiguousarray(s.values[:, order])  # bits depend on the layout
@@ -875,7 +939,7 @@ def held_out_samples(t, X, Y) -> tuple:
     _check_rows(t, Y)
     return X, Y
 
-# %% ../nbs/13_twosample.ipynb #c049
+# %% ../nbs/13_twosample.ipynb #c051
 def _warn_if_hopeless(n, m, plan, alpha=0.05):
     "Say so if the samples are so small that no relabelling can be rare enough"
     # for n = m a refit cannot tell X from Y
@@ -888,7 +952,7 @@ def _warn_if_hopeless(n, m, plan, alpha=0.05):
             stacklevel=4,
         )
 
-# %% ../nbs/13_twosample.ipynb #c050
+# %% ../nbs/13_twosample.ipynb #c052
 def _rows_in(X) -> int:
     "How many rows, without a look at them"
     shape = getattr(X, "shape", None)
@@ -910,7 +974,9 @@ def _gathered(t, X, Y):
 
 def _trained_test(t, X, Y, root, run):
     "The test of held-out samples"
-    X, Y = held_out_samples(t, X, Y)
+    X, Y = encode_others(t.encoder_, X, Y)
+    _check_rows(t, X)
+    _check_rows(t, Y)
     _warn_if_hopeless(len(X), len(Y), t.plan_)
     trained, clock = Trained(t.projectors_, t.potentials_, t.weights_), _Clock()
     seed = spawn_seeds(root, 3)[2]
@@ -918,9 +984,9 @@ def _trained_test(t, X, Y, root, run):
     why = "the projectors were trained on other data"
     p = t.plan_
     plan = Plan("split", p.family, p.statistic, p.combine, why)
-    return _result(plan, outcome, root, clock)
+    return _result(plan, outcome, root, clock, t.encoder_)
 
-# %% ../nbs/13_twosample.ipynb #c051
+# %% ../nbs/13_twosample.ipynb #c053
 @patch
 def test(
     self: KPWTest, X, Y, *, n_resamples: int = 199, rng=None, workers=1, progress=False
@@ -954,14 +1020,16 @@ def test(
         clock = _Clock()
         X, Y = _gathered(self, X, Y)
         plan = resolve(self, _rows_in(X), _rows_in(Y), isinstance(X, Blocks))
+        encoder = None
         if plan.method != "stream":
-            X, Y = as_samples(X, Y)
+            X, Y, encoder = encode_samples(X, Y, units_of(self), self.missing)
+            plan = resolve(self, len(X), len(Y))  # rows with gaps may have gone
             _warn_if_hopeless(len(X), len(Y), plan)
         way = WAYS[plan.method]
         outcome = way(self, plan, X, Y, spawn_seeds(root, 3), run, clock)
-        return _result(plan, outcome, root, clock)
+        return _result(plan, outcome, root, clock, outcome.encoder or encoder)
 
-# %% ../nbs/13_twosample.ipynb #c052
+# %% ../nbs/13_twosample.ipynb #c054
 def kpw_test(
     X,
     Y,
@@ -972,6 +1040,8 @@ def kpw_test(
     train_size: float | None = None,
     combine: str = "auto",
     statistic: str = "auto",
+    scale: str | None = "auto",
+    missing: str = "error",
     rng=None,
     workers=1,
     progress=False,
@@ -983,8 +1053,7 @@ def kpw_test(
     Parameters
     ----------
     X, Y : array_like, data frame, Sample or Dask collection of shape (n, D), (m, D)
-        The samples: rows are points, columns are features. Columns with names are
-        matched by name.
+        The samples. Columns are numbers, dates, or texts with few values.
     method : {"auto", "refit", "split", "stream"}, default "auto"
         "refit": all rows; what sees labels is redone in every permutation. "stream":
         the same for very many rows, most of them in groups. "split": train on a part,
@@ -1000,11 +1069,14 @@ def kpw_test(
         How several candidates become one statistic; "weights" come from training.
     statistic : {"auto", "wasserstein", "dual"}, default "auto"
         On held-out data: the exact W (the paper's), or the trained potentials.
+    scale : {"auto", "std", "rank", None}, default "auto"
+        The unit of numbers: common, unless they share one; None leaves them alone.
+    missing : {"error", "indicator", "drop"}, default "error"
+        Gaps: refuse them, treat them as information, or leave out their rows.
     rng : int, Generator, SeedSequence or None
         Where everything random comes from; `result.seed` repeats the run.
     workers : int or callable, default 1
-        A number (-1: all cores) or a map-like function. The answer does not depend on
-        it.
+        A number (-1: all cores) or a map-like function; the answer is the same.
     progress : bool or callable, default False
         True, False or a function of (done, total).
 
@@ -1013,11 +1085,13 @@ def kpw_test(
     KPWTestResult
         `pvalue`, `statistic`, `where()`, `plot()`, and every choice that was made.
     """
-    test = KPWTest(method, candidates, combine, statistic, train_size=train_size)
+    tables = dict(scale=scale, missing=missing)
+    words = method, candidates, combine, statistic
+    test = KPWTest(*words, train_size=train_size, **tables)
     run = dict(n_resamples=n_resamples, rng=rng, workers=workers, progress=progress)
     return test.test(X, Y, **run)
 
-# %% ../nbs/13_twosample.ipynb #c054
+# %% ../nbs/13_twosample.ipynb #c056
 kpw_test.__doc__ = (
     (kpw_test.__doc__ or "")
     + """
@@ -1057,3 +1131,30 @@ kpw_test.__doc__ = (
     2
     """
 )
+
+# %% ../nbs/13_twosample.ipynb #c077
+@patch
+def report(self: KPWTestResult, path=None):
+    """The answer on one page: where they differ, how sure, and how to repeat it.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        Where to write it, a name that ends in .html.
+
+    Returns
+    -------
+    Path or str
+        Where it was written; without `path`, the page itself.
+    """
+    from kpw_nb.report import report_page, write_report
+
+    return report_page(self) if path is None else write_report(self, path)
+
+
+@patch
+def _repr_html_(self: KPWTestResult):
+    "The short form of the same page, for a notebook"
+    from kpw_nb.report import short_answer
+
+    return short_answer(self)

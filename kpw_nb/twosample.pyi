@@ -4,6 +4,7 @@ from typing import Any
 from typing import NamedTuple
 import collections.abc
 import kpw_nb.blind
+import kpw_nb.encode
 import kpw_nb.explain
 import kpw_nb.relabel
 import kpw_nb.sample
@@ -86,7 +87,10 @@ class Outcome(NamedTuple):
     fitted: collections.abc.Callable
     samples: tuple
     detail: str
+    encoder: kpw_nb.encode.Encoder | None
     def __getattr__(self, name: str) -> Any: ...
+
+def units_of(t: Any) -> Any: ...
 
 class Candidate(NamedTuple):
     name: str
@@ -109,6 +113,7 @@ class KPWTestResult(Result):
     seconds: dict
     projector: object
     samples: tuple
+    encoding: kpw_nb.encode.Encoder
     def __init__(
         self,
         statistic: float,
@@ -123,6 +128,7 @@ class KPWTestResult(Result):
         seconds: dict,
         projector: object,
         samples: tuple,
+        encoding: kpw_nb.encode.Encoder,
     ) -> None: ...
     def __iter__(self) -> Any: ...
     @property
@@ -131,6 +137,8 @@ class KPWTestResult(Result):
     @property
     def reason(self) -> str: ...
     def reject(self, alpha: float = 0.05) -> bool: ...
+    def report(self, path: Any = None) -> Any: ...
+    def transform(self, X: Any) -> numpy.ndarray: ...
     def where(self) -> kpw_nb.explain.Difference: ...
 
 def short_name(p: Any) -> str: ...
@@ -146,7 +154,9 @@ class KPWTest:
         statistic: Any = 'auto',
         refit_iter: Any = 30,
         train_size: Any = None,
-        kept: Any = 100000,
+        kept: Any = 40000,
+        scale: Any = 'auto',
+        missing: Any = 'error',
     ) -> None: ...
     def fit(self, X: Any, Y: Any, rng: Any = None) -> KPWTest: ...
     def test(
@@ -175,6 +185,8 @@ def kpw_test(
     train_size: float | None = None,
     combine: str = 'auto',
     statistic: str = 'auto',
+    scale: str | None = 'auto',
+    missing: str = 'error',
     rng: Any = None,
     workers: Any = 1,
     progress: Any = False,

@@ -1,6 +1,8 @@
 "The command line: good files give the library's answer, bad ones one line and code 2."
 
 import dataclasses
+import gzip
+import io
 import json
 import os
 import re
@@ -11,7 +13,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tables import FAST, NAMES, run, save_csv, two_samples, write_tables
+from tables import (
+    FAST,
+    GOOD,
+    NAMES,
+    as_csv,
+    bad_tables,
+    penguins,
+    run,
+    save_csv,
+    two_samples,
+    write_tables,
+)
 
 import kpw_nb.twosample as twosample
 from kpw_nb import cli, kpw_test
@@ -53,7 +66,7 @@ def rows_of(facts, sample):
 # ---------------------------------------------------------------- good input
 
 
-GOOD = {  # words of the command: the name of the second column
+FORMS = {  # words of the command: the name of the second column
     "x.csv y.csv": "weight",
     "x.tsv y.tsv": "weight",
     "x.npy y.npy": "column 2",
@@ -65,18 +78,19 @@ GOOD = {  # words of the command: the name of the second column
 }
 
 
-@pytest.mark.parametrize("words", GOOD)
+@pytest.mark.parametrize("words", FORMS)
 def test_every_format_gives_the_answer_of_the_library(here, capsys, expected, words):
+    words = f"{words} --scale none"  # names mean units of their own, arrays have none
     facts = facts_of(capsys, "test", *words.split(), *FAST)
     assert facts["pvalue"] == expected.pvalue
-    assert facts["statistic"] == expected.statistic
+    assert facts["statistic"] == pytest.approx(expected.statistic, rel=1e-9)
     alone = [c.pvalue for c in expected.candidates]
     assert [c["pvalue"] for c in facts["candidates"]] == alone
     assert facts["X"]["rows"] == 30 and facts["Y"]["rows"] == 24
     before = 30 if "--label" in words else 0  # rows of the file, not of the sample
     rows = expected.where().of("Y")["row"][:10] + 1 + before
     assert rows_of(facts, "Y") == rows.tolist()
-    assert facts["where"]["columns"][0]["column"] == GOOD[words]
+    assert facts["where"]["columns"][0]["column"] == FORMS[words[:-13]]
 
 
 def test_parquet(here, capsys, data, expected):
@@ -96,8 +110,12 @@ def test_parquet(here, capsys, data, expected):
 def test_columns_are_matched_by_name(here, capsys, data, expected):
     save_csv(here / "turned.csv", data[1][:, ::-1], NAMES[::-1])
     facts = facts_of(capsys, "test", "x.csv", "turned.csv", *FAST)
-    assert facts["pvalue"] == expected.pvalue
-    some = kpw_test(data[0][:, [2, 1]], data[1][:, [2, 1]], n_resamples=19, rng=0)
+    assert facts == facts_of(capsys, "test", "x.csv", "y.csv", *FAST) | {
+        k: facts[k] for k in ("command", "files", "seconds", "Y", "settings")
+    }
+    pd = pytest.importorskip("pandas")
+    frames = [pd.DataFrame(A[:, [2, 1]], columns=["age", "weight"]) for A in data]
+    some = kpw_test(*frames, n_resamples=19, rng=0)
     for words in ("--columns age,weight", "--columns age --columns weight"):
         facts = facts_of(capsys, "test", "x.csv", "y.csv", *words.split(), *FAST)
         assert facts["statistic"] == some.statistic
@@ -109,7 +127,9 @@ def test_columns_are_matched_by_name(here, capsys, data, expected):
 def test_split_reports_rows_of_the_file(here, capsys, data):
     words = ["x.csv", "y.csv", "--method", "split", *FAST, "--seed", "5"]
     facts = facts_of(capsys, "test", *words)
-    res = kpw_test(*data, method="split", n_resamples=19, rng=5)
+    pd = pytest.importorskip("pandas")
+    frames = [pd.DataFrame(A, columns=NAMES) for A in data]
+    res = kpw_test(*frames, method="split", n_resamples=19, rng=5)
     assert facts["pvalue"] == res.pvalue and facts["method"] == "split"
     best = res.where().of("X")["row"].iloc[0]  # its position, from 0
     assert rows_of(facts, "X")[0] == best + 1
@@ -167,6 +187,107 @@ def test_notes_and_progress_go_to_stderr(here, capsys):
     assert json.loads(out) and "permutations" in err
 
 
+# ---------------------------------------------------------------- mixed tables
+
+
+@pytest.fixture
+def mixed(here):
+    "Penguins in two files and in one; those of Y are heavier, and none is from Dream"
+    X = penguins(80, who=[f"n{k}" for k in range(80)])
+    Y = penguins(70, 1, who=[f"m{k}" for k in range(70)])
+    Y["mass"] = [f"{float(v) + 700:.1f}" for v in Y["mass"]]
+    Y["island"] = [v.replace("Dream", "Biscoe") for v in Y["island"]]
+    both = {c: X[c] + Y[c] for c in X} | dict(sex=["f"] * 80 + ["m"] * 70)
+    for name, table in dict(px=X, py=Y, both=both).items():
+        (here / f"{name}.csv").write_text(as_csv(table))
+        (here / f"{name}_semi.csv").write_text(as_csv(table, ";").replace(".", ","))
+    return X, Y
+
+
+def test_a_mixed_table(mixed, capsys):
+    facts = facts_of(capsys, "test", "px.csv", "py.csv", "--id", "who", *FAST)
+    assert facts["columns"] == ["mass", "island", "male", "seen", "brood"]
+    kinds = {e["column"]: e["kind"] for e in facts["encoding"]}
+    wanted = ["number", "category", "boolean", "date", "number"]
+    assert kinds == dict(zip(facts["columns"], wanted))
+    assert all(e["said"].startswith(e["kind"]) for e in facts["encoding"])
+    columns = facts["where"]["columns"]
+    assert {c["column"] for c in columns[:2]} == {"mass", "island"}
+    assert all(0 < c["pvalue"] <= 1 and " in X" in c["effect"] for c in columns[:5])
+    assert all(c["share"] is None or c["chance"] >= 0 for c in columns)
+    row = facts["where"]["rows"][0]
+    assert row["row"][0] in "nm" and row["unusual"] in facts["columns"]
+    assert facts["settings"]["id"] == "who" and "'who'" in facts["where"]["rows_are"]
+    assert shlex.split(facts["command"])[4:6] == ["--id", "who"]
+
+
+def test_the_text_of_a_mixed_table(mixed, capsys):
+    words = ["test", "px.csv", "py.csv", "--id", "who", *FAST, "--report", "r.html"]
+    code, out, err = run(capsys, *words)
+    first, *lines = out.splitlines()
+    assert (code, err) == (0, "") and first.startswith("The two samples differ")
+    leading = [line for line in lines if re.search(r"  p = 0\.05 ", line)]
+    assert 2 <= len(leading) <= 5 and lines[: len(leading)] == leading
+    assert any(
+        re.match(r"  mass +p = 0.05 +mean \d+ in X, \d+ in Y", s) for s in leading
+    )
+    assert any("share of 'Biscoe'" in line for line in leading)
+    assert re.search(r"rows of Y +m\d+, m\d+", out)
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert "share of &#39;Biscoe&#39;" in page and "Torgersen" in page
+
+
+def test_ways_to_give_a_mixed_table(mixed, capsys, monkeypatch):
+    "Two files, one with labels, decimal commas, packed, or from a pipe: one answer"
+    words = ["--id", "who", *FAST]
+    wanted = facts_of(capsys, "test", "px.csv", "py.csv", *words)
+    for name in ("px.csv", "both.csv"):
+        packed = gzip.compress(Path(name).read_bytes())
+        Path(f"{name}.gz").write_bytes(packed)
+    label = ["--label", "sex"]
+    for given in (
+        ["px_semi.csv", "py_semi.csv"],
+        ["px.csv.gz", "py.csv"],
+        ["both.csv", *label],
+        ["both_semi.csv", *label],
+        ["both.csv.gz", *label],
+        ["-", *label],
+        ["-", "py.csv"],
+    ):
+        source = "both.csv" if "--label" in given else "px.csv"
+        pipe = io.TextIOWrapper(io.BytesIO(Path(source).read_bytes()))
+        monkeypatch.setattr(sys, "stdin", pipe)
+        facts = facts_of(capsys, "test", *given, *words)
+        for name in ("pvalue", "statistic", "encoding", "where"):
+            assert facts[name] == wanted[name], (given, name)
+
+
+def test_gaps(mixed, capsys):
+    text = Path("px.csv").read_text().splitlines()
+    text[3] = "," + text[3].split(",", 1)[1]
+    Path("gap.csv").write_text("\n".join(text) + "\n")
+    words = ["test", "gap.csv", "py.csv", "--id", "who", *FAST]
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (2, "") and "first in row n2 of gap.csv; use --missing" in err
+    marked = facts_of(capsys, *words, "--missing", "indicator")
+    mass = next(e for e in marked["encoding"] if e["column"] == "mass")
+    assert "gaps marked" in mass["said"] and "--missing indicator" in marked["command"]
+    assert run(capsys, *words, "--missing", "indicator", "--report", "r.html")[0] == 0
+    dropped = facts_of(capsys, *words, "--missing", "drop")
+    assert "rows with gaps left out: 1 of X, 0 of Y" in dropped["table"]
+
+
+def test_units(mixed, capsys):
+    words = ["test", "px.csv", "py.csv", "--drop", "who", *FAST]
+    frames = [read_table(f"p{k}.csv", drop=["who"]).frame for k in "xy"]
+    for scale in ("auto", "std", "rank", "none"):
+        facts = facts_of(capsys, *words, "--scale", scale)
+        given = None if scale == "none" else scale
+        result = kpw_test(*frames, n_resamples=19, rng=0, scale=given)
+        assert facts["statistic"] == result.statistic
+        assert facts["settings"]["scale"] == scale
+
+
 # ---------------------------------------------------------------- exit codes
 
 
@@ -175,9 +296,10 @@ def test_exit_code_of_a_difference(here, capsys):
     assert run(capsys, *different, "--fail-on-difference")[0] == 1
     assert run(capsys, *different)[0] == 0
     same = ["test", "x.csv", "x.csv", *FAST, "--fail-on-difference"]
-    code, out, err = run(capsys, *same)  # the same file twice is fine
-    assert (code, err) == (0, "")
-    assert out.startswith("No difference was found (p = 1,")
+    code, out, err = run(capsys, *same)  # the same file twice is fine, but noted
+    assert code == 0 and err.startswith("kpw-nb: note: only 30 of 60 rows are diff")
+    assert err.count("\n") == 1
+    assert out.startswith("No difference was found (p = 1).")
 
 
 UNEXPECTED = {  # errors that happen to the package, and are not said by it
@@ -341,7 +463,7 @@ def broken(here):
         "labelgap.csv": "v,g\n1,a\n2,\n3,b\n4,b\n",
         "label_few.csv": "v,g\n1,a\n2,b\n3,b\n",
         "dates.csv": "d,v\n2020-01-01,1\n2020-01-02,2\n",
-        "comma.csv": "a;b\n1,5;2\n3,5;4\n",
+        "comma.csv": 'a,b\n"1,5",2\n"3,5",4\n',
         "spaces.csv": "a b c\n1 2 3\n4 5 6\n",
         "units.csv": "a,b\nkg,m\n1,2\n3,4\n",
         "data.xyz": "1,2\n",
@@ -406,15 +528,15 @@ BAD = {  # words of the command: what the line must say
     "test blank.csv y.csv": "no rows",
     "test header.csv y.csv": "no rows",
     "test one.csv y.csv": "one row",
-    "test text.csv y.csv": "hold numbers ('x' in row 1); leave out with --drop age",
-    "test labelled.csv y.csv": "--drop group",
-    "test dates.csv y.csv": "--drop d",
+    "test text.csv y.csv": "'age' is a category in text.csv but a number in y.csv",
+    "test labelled.csv y.csv": "group only in labelled.csv; choose common ones",
+    "test dates.csv y.csv": "d, v only in dates.csv, height, weight, age only in y.csv",
     "test x.csv narrow.csv": "age only in x.csv; choose common ones with --columns",
     "test x.csv other.csv": "age only in x.csv, size only in other.csv",
     "test x.npy narrow.csv": "3 columns but narrow.csv has 2",
-    "test gap.csv y.csv": "column 'weight', row 2 is empty or NaN; drop or fill",
-    "test inf.csv y.csv": "column 'weight', row 2 is infinite; drop",
-    "test nan.npy y.npy": "column '2', row 2 is empty or NaN",
+    "test gap.csv y.csv": "'weight' (1 in gap.csv), first in row 2 of gap.csv; use",
+    "test inf.csv y.csv": "infinity value(s), the first in row 2, column 'weight'",
+    "test nan.npy y.npy": "column 2 (1 in nan.npy), first in row 2 of nan.npy; use",
     "test ragged.csv y.csv": "the same number of fields",
     "test long.csv y.csv": "the same number of fields",
     "test mixed.csv y.csv": "--header yes or --header no",
@@ -427,7 +549,7 @@ BAD = {  # words of the command: what the line must say
     "test claim.npy y.npy": "write it again with numpy.save",
     "test comma.csv comma.csv": "('1,5' in row 1); write decimals with a point",
     "test spaces.csv spaces.csv": "separate the fields by commas",
-    "test units.csv units.csv": "('kg' in row 1); remove the lines without numbers",
+    "test units.csv units.csv": "('kg' in column 1); remove the lines without numbers",
     "test x.csv y.csv --header no": "say --header yes if the first line names",
     "test noise.parquet y.csv": "write it again as parquet",
     "test latin.csv y.csv": "UTF-8",
@@ -498,7 +620,13 @@ BAD = {  # words of the command: what the line must say
     "detect x.csv --window 5 --out nowhere/t.csv": "make it first",
     "detect x.csv --window 5 --time when": "no column 'when' for --time",
     "detect x.csv --window 5 --time age --n-resamples 19": "stamps must increase",
-    "detect gap.csv --reference-rows 15": "row 2 is empty",
+    "detect gap.csv --reference-rows 15": "'weight', row 2 is empty or NaN; drop",
+    "detect inf.csv": "column 'weight', row 2 is infinite; drop",
+    "detect text.csv": "hold numbers ('x' in row 1); leave the column out with --",
+    "detect dates.csv": "'d' does not hold numbers ('2020-01-01 00:00:00' in row 1)",
+    "detect nan.npy": "column 2, row 2 is empty or NaN; drop or fill",
+    "detect x.csv --reference gap.csv": "gap.csv: column 'weight', row 2 is empty",
+    "detect text.csv --time age": "hold numbers ('x' in row 1)",
     "reproduce figure7": "no experiment 'figure7'; choose one of gaussian",
     "reproduce gaussian --n-trials 0": "at least 1",
     "reproduce gaussian --store file": "--store file is a file; give a folder",
@@ -529,6 +657,38 @@ def test_bad_input(here, capsys):
         if not good or state(here) != before:
             wrong.append(f"{words!r}: code {code}, wanted {says!r}, got {out}{err}")
     assert not wrong, "\n".join(wrong)
+
+
+BAD_TABLES = bad_tables()
+
+
+def test_there_are_enough_bad_tables():
+    assert len(BAD_TABLES) > 80
+
+
+def one_good_line(err):
+    "One line that says what to do, and shows neither frame nor traceback"
+    problem, _, remedy = err.removeprefix("kpw-nb: ").partition("; ")
+    assert err.startswith("kpw-nb: ") and err.find("\n") == len(err) - 1, err
+    assert problem and remedy.strip() and len(err) < 400, err
+    for word in ("Traceback", "dtype", "DataFrame", "NaN  ", "pandas.", "missing='"):
+        assert word not in err, err
+
+
+@pytest.mark.parametrize("name", BAD_TABLES)
+def test_bad_tables(tmp_path, monkeypatch, capsys, name):
+    "Refused in a line that names the column or the file, and nothing is written"
+    monkeypatch.chdir(tmp_path)
+    files, words, says = BAD_TABLES[name]
+    for file, content in (dict(files) | {"good.csv": GOOD}).items():
+        data = content.encode() if isinstance(content, str) else content
+        (tmp_path / file).write_bytes(data)
+    before = state(tmp_path)
+    code, out, err = run(capsys, *shlex.split(words), "--report", "r.html")
+    assert (code, out) == (2, ""), out + err
+    one_good_line(err)
+    assert says in err
+    assert state(tmp_path) == before
 
 
 def test_object_arrays_are_never_unpickled(here, capsys):
@@ -610,12 +770,12 @@ def test_detect(series, capsys):
     words = ["detect", "series.csv", "--reference-rows", 60, *OPTIONS, "--json"]
     code, out, err = run(capsys, *words, "--out", "trace.csv", "--fail-on-alarm")
     facts = json.loads(out)
-    trace = read_table("trace.csv", drop=["alarm"])
+    trace = read_table("trace.csv", drop=["alarm"]).frame
     d = KPWDetector(20, n_resamples=19, rng=3).fit(series[:60]).detect(series[60:])
     assert code == 1 and facts["alarms"] == (d.t[d.alarm] + 61).tolist()
     assert 101 <= facts["alarms"][0] <= 115
-    assert np.allclose(trace.take(["statistic"]).values[:, 0], d.statistic)
-    assert trace.values[0, 0] == 61
+    assert np.allclose(trace["statistic"], d.statistic)
+    assert trace["row"].iloc[0] == 61
 
 
 def test_detect_with_workers(series, capsys):

@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import threading
 import time
 import urllib.request
 from datetime import datetime, timezone
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -31,6 +33,7 @@ from kpw_nb.explore import (
     your_data,
 )
 from kpw_nb.power import power_study, wilson
+from kpw_nb.report import answer_facts, report_page
 from kpw_nb.twosample import kpw_test
 
 PNG = b"\x89PNG"
@@ -382,12 +385,11 @@ def test_your_data_picks():
         yours.controls["data"].value = name
         assert yours.wait() and yours.error is None
         seed = explore._same_seeds(yours._root, 2)[1]
-        expected = kpw_test(*yours.samples(), n_resamples=39, rng=seed)
+        expected = kpw_test(*yours.samples()[:2], n_resamples=39, rng=seed)
         assert yours.value.pvalue == expected.pvalue
         assert yours.value.statistic == expected.statistic
-        differ = expected.reject()
-        answer = "The samples differ" if differ else "No difference was found"
-        assert yours.text.startswith(answer)
+        answer = answer_facts(expected)["answer"]
+        assert yours.text == answer and escape(answer, quote=False) in yours.page.value
     assert yours.progress.value == yours.progress.max == 39
 
 
@@ -396,13 +398,11 @@ def test_every_problem_gives_samples(name):
     yours = your_data()
     yours.controls["data"].unobserve_all()
     yours.controls["data"].value = name
-    A, B = yours.samples()
-    assert A.columns == B.columns and len(A.columns) == A.values.shape[1]
-    assert np.isfinite(A.values).all()
-    assert np.allclose(np.vstack([A, B]).std(0), 1)
-    assert list(A.rows) == list(range(1, len(A) + 1))
-    again = yours.samples()
-    np.testing.assert_array_equal(again[0].values, A.values)
+    A, B, _ = yours.samples()
+    assert list(A.columns) == list(B.columns)
+    assert np.isfinite(A.to_numpy()).all()
+    assert list(A.index) == list(range(1, len(A) + 1))
+    assert yours.samples().X.equals(A)
 
 
 def as_csv(A, names="height, weight"):
@@ -413,16 +413,52 @@ def as_csv(A, names="height, weight"):
 
 def test_your_data_uploads():
     yours = your_data(n_resamples=39, delay=0.05)
-    yours.controls["same_scale"].value = False
     yours.controls["X"].value = as_file("x.csv", as_csv(X))
     yours.controls["Y"].value = as_file("y.npy", as_npy(Y.astype("f4") + 5))
     assert yours.wait() and yours.error is None
     assert yours.settings["data"] == "your files"
-    A, B = yours.tested
-    assert A.columns == B.columns == ("height", "weight")
-    np.testing.assert_array_equal(A.values, X)
-    np.testing.assert_array_equal(B.values, Y.astype("f4") + 5)
-    assert "The samples differ (p = 0.025" in yours.text and "height" in yours.text
+    A, B, names = yours.tested
+    assert names == ("x.csv", "y.npy")
+    assert list(A.columns) == list(B.columns) == ["height", "weight"]
+    np.testing.assert_array_equal(A.to_numpy(), X)
+    np.testing.assert_array_equal(B.to_numpy(), Y.astype("f4") + 5)
+    assert yours.text.startswith("The two samples differ, most of all in ")
+    assert yours.text.endswith("(p = 0.025).")
+    assert "y.npy" in yours.page.value and "height" in yours.page.value
+
+
+def test_your_data_takes_mixed_tables():
+    """Mutation: the panel turns texts into an error, or forgets its own settings."""
+    g = np.random.default_rng(0)
+    lines = [f"{v:.3f},{c}" for v, c in zip(g.normal(size=60), g.choice([*"abc"], 60))]
+    lines[7] = ",a"
+    x, y = "\n".join(["size,kind", *lines]), "\n".join(["size,kind", *lines[::2]])
+    yours = your_data(n_resamples=19, delay=0.01)
+    yours.controls["X"].value = as_file("x.csv", x.encode())
+    yours.controls["Y"].value = as_file("y.csv", y.encode())
+    assert yours.wait() and "missing (NaN or empty) in column 'size'" in yours.text
+    yours.controls["missing"].value = "indicator"
+    yours.controls["scale"].value = "rank"
+    assert yours.wait() and yours.error is None
+    encoding = yours.value.encoding
+    assert (encoding.scale, encoding.missing) == ("rank", "indicator")
+    assert "category of 3: a, b, c" in yours.page.value
+    assert "only 60 of 90 rows are different" in yours.text  # warnings are shown
+
+
+def test_your_data_shows_the_page_of_the_report():
+    """Mutation: the explorer has a layout of its own again."""
+    yours = your_data(n_resamples=19, delay=0.01).run()
+    assert yours.picture not in yours.children and yours.page in yours.children
+    told = dict(names=yours.tested.names, rows_are="counted from 1")
+    page = report_page(yours.value, *yours.tested[:2], **told)
+    shared = r"<p>.*?</p>|<table>.*?</table>|<figure>.*?</figure>"
+    parts = re.findall(shared, yours.page.value, re.S)
+    assert parts == re.findall(shared, page, re.S) and len(parts) > 10
+    assert yours._repr_mimebundle_()["text/html"] == yours.page.value
+    yours.controls["data"].value = "your files"
+    assert yours.wait() and "no file yet" in yours.text
+    assert yours.page.value.startswith("<div")  # what was found stays
 
 
 @pytest.mark.parametrize("n", [100, 1500])
@@ -435,10 +471,13 @@ def test_your_data_names_rows_of_the_file(n):
     yours.controls["X"].value = as_file("x.csv", as_csv(A, "a,b,c"))
     yours.controls["Y"].value = as_file("y.csv", as_csv(B, "a,b,c"))
     assert yours.wait() and yours.error is None
-    rows = yours.value.where().of("Y")["row"][:5]
+    rows = yours.value.where().of("Y")["row"][:5].tolist()
     assert all(row % 10 == 1 for row in rows)
-    three = ", ".join(map(str, rows[:3]))
-    assert f" {three} of Y (counted from 1)" in yours.text
+    shown = yours.page.value[yours.page.value.index("Rows of Y (y.csv)") :]
+    assert re.findall(r'<th scope="row" class="n">(\d+)<', shown)[:5] == [
+        *map(str, rows)
+    ]
+    assert "Rows are counted from 1" in yours.page.value
 
 
 def test_your_data_cancels():
@@ -465,13 +504,9 @@ BAD_FILES = {  # name and content of X, and what the sentence says
     "kind": ("a.xlsx", b"PK", "a.xlsx: files of this kind are not read"),
     "no kind": ("noname", b"1,2\n3,4", "noname: files of this kind are not read"),
     "ragged": ("a.csv", b"1,2\n3\n4,5,6", "a.csv cannot be read"),
-    "text": (
-        "a.csv",
-        b"1,2\n3,x\n4,5",
-        "column '2' does not hold numbers ('x' in row 2)",
-    ),
-    "gap": ("a.csv", b"1,2\n3,\n4,5", "column '2', row 2 is empty or NaN"),
-    "infinity": ("a.csv", b"1,2\n3,inf\n4,5", "column '2', row 2 is infinite"),
+    "text": ("a.csv", b"1,2\n3,x\n4,5", "'column 2' is a category in X but a number"),
+    "gap": ("a.csv", b"1,2\n3,\n4,5", "(NaN or empty) in column 'column 2'"),
+    "infinity": ("a.csv", b"1,2\n3,inf\n4,5", "column 2"),
     "one row": ("a.csv", b"x,y\n1,2", "a.csv has one row of data"),
     "not text": ("a.csv", b"\xff\xfe\x00", "a.csv cannot be read"),
     "not npy": ("a.npy", b"nonsense", "a.npy is not an npy file"),
@@ -499,7 +534,8 @@ def test_notebook_has_fallbacks():
     path = Path(__file__).parents[1] / "nbs" / "22_explore.ipynb"
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     bundles = [o["data"] for c in cells for o in c.get("outputs", ()) if "data" in o]
-    assert sum("image/png" in b for b in bundles) == 4
+    assert sum("image/png" in b for b in bundles) == 3
+    assert sum("kpw" in "".join(b.get("text/html", "")) for b in bundles) == 1
     assert all(
         "text/plain" in b and "application/vnd.jupyter.widget-view+json" not in b
         for b in bundles
@@ -513,7 +549,7 @@ EXPLORERS = {  # how to make each, and what its sentence then says
     "feel_projection()": "value ",
     "watch_bcd(n_steps=6)": "iteration ",
     "power_playground(n_trials=4, n_resamples=19)": "trials",
-    "your_data(n_resamples=19)": "The samples",
+    "your_data(n_resamples=19)": "The two samples",
 }
 
 
@@ -599,7 +635,7 @@ CHANGE = (  # pick the next entry of a list
 def use_explorer(window, k, says):
     "Move the first control of cell k and wait for its picture and its sentence"
     cell = f"document.querySelectorAll('.jp-CodeCell')[{k}]"
-    picture = f"{cell}.querySelector('img.widget-image')"
+    picture = f"{cell}.querySelector('img.widget-image, .widget-html-content img')"
     found = f"{cell}.querySelectorAll('.widget-html-content')"
     window.until(f"!!{cell}.querySelector('.noUi-handle, select')", 180)
     if k < 2:  # the other two wait for a hand

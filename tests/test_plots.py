@@ -128,7 +128,7 @@ def test_inputs_are_not_changed():
     for draw in DRAW.values():
         draw(Figure().subplots())
     for A, B in zip(kept, given):
-        np.testing.assert_array_equal(A, B)
+        assert A.equals(B) if hasattr(A, "equals") else np.array_equal(A, B)
 
 
 def test_projections_shapes():

@@ -12,10 +12,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from tables import FAST, NAMES, run, save_csv, two_samples, write_tables
+from matplotlib.figure import Figure
+from tables import FAST, run, save_csv, two_samples, write_tables
 
-from kpw_nb import __version__, kpw_test
+from kpw_nb import KPWTest, __version__, kpw_test, report
 from kpw_nb.files import read_samples
 from kpw_nb.report import answer_facts, report_page
 
@@ -162,19 +164,335 @@ def test_columns_that_are_hard_to_draw(here, capsys, name):
     words = ["test", "odd_x.csv", "odd_y.csv", *FAST, "--report", "r.html"]
     code, _, err = run(capsys, *words)
     assert (code, "unexpected" in err) == (0, False), err
-    assert read_page("r.html").images == 4
+    assert read_page("r.html").images == (3 if name == "constant" else 4)
 
 
 def test_the_leading_rows_are_shown_with_their_values(here):
     s = read_samples("x.csv", "y.csv")
     result = kpw_test(s.X, s.Y, n_resamples=19, rng=0)
-    facts = answer_facts(result, s.X, s.Y)
+    facts = answer_facts(result, s.X, s.Y, names=s.names)
     first = next(r for r in facts["where"]["rows"] if r["sample"] == "Y")
-    column = facts["where"]["columns"][0]["column"]
-    value = s.Y.values[first["row"] - 1, NAMES.index(column)]
-    words = " ".join(Page(report_page(result, s.X, s.Y)).said.split())
-    rows_of_Y = words[words.index("Rows of Y (y.csv)") :]
-    assert re.search(rf" {first['row']} {first['cost']:.4g} ?{value:.4g}", rows_of_Y)
+    value = s.Y.loc[first["row"], first["unusual"]]
+    rows = table_of(report_page(result, facts=facts), "Rows of Y (y.csv)")
+    told = [str(first["row"]), f"{first['cost']:.4g}", first["unusual"]]
+    assert rows[1] == [*told, f"{value:.4g}"]
+
+
+# Tables as people have them
+
+
+def people(seed, n=40, weight=70.0):
+    "Every kind of column, in large units, with gaps"
+    g = np.random.default_rng(seed)
+    start = pd.Timestamp("2024-03-01")
+    table = dict(
+        grams=1e3 * (weight + 5 * g.normal(size=n)),
+        city=g.choice(["Bern", "<u>Lima</u>", "Oslo"], n),
+        born=start + pd.to_timedelta(g.integers(0, 60, n), "D"),
+        smokes=g.random(n) < 0.4,
+        ran=pd.to_timedelta(g.integers(900, 4000, n), "s"),
+    )
+    frame = pd.DataFrame(table, index=[f"<em>{seed}/{k}</em>" for k in range(n)])
+    frame.loc[frame.index[1::4], ["city", "born", "ran"]] = None
+    return frame
+
+
+@pytest.fixture(scope="module")
+def tested():
+    "(X, Y, result): Y is 20 kilograms heavier"
+    X, Y = people(1), people(2, 36, 90.0)
+    return X, Y, kpw_test(X, Y, missing="indicator", n_resamples=39, rng=0)
+
+
+def table_of(page, start):
+    "Rows of cells, as texts, of the first table behind a text of the page"
+    part = page[page.index(start) :] if start else page
+    part = part[: part.index("</table>")]
+    cells = re.compile(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", re.S)
+    plain = [
+        [unescape(re.sub("<[^>]+>", " ", c)).strip() for c in cells.findall(row)]
+        for row in re.findall(r"<tr>(.*?)</tr>", part, re.S)
+    ]
+    return [row for row in plain if row]
+
+
+def test_columns_are_those_of_where(tested):
+    """Mutation: the page asks `where` with relabellings of its own, sorts or rounds."""
+    X, Y, result = tested
+    expected = result.where().columns
+    columns = answer_facts(result)["where"]["columns"]
+    for name in ("column", "pvalue", "effect", "kind"):
+        assert [c[name] for c in columns] == expected[name].tolist()
+    single = expected[expected["kind"] != "pair"]
+    shown = table_of(result.report(), "<thead><tr>")[1:]
+    assert [row[0] for row in shown] == single["column"].tolist()
+    assert [row[1] for row in shown] == [f"{p:.3g}" for p in single["pvalue"]]
+    assert [row[2] for row in shown] == single["effect"].tolist()
+
+
+def test_facts_survive_json(tested):
+    """Mutation: NaN, NaT, dates or numpy's numbers are left as they are."""
+    _, _, result = tested
+    facts = answer_facts(result)
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+    assert {e["kind"] for e in facts["encoding"]} == {
+        "number",
+        "category",
+        "date",
+        "boolean",
+        "duration",
+    }
+    assert facts["encoding"][0].keys() == {"column", "kind", "said"}
+    keys = {"column", "pvalue", "effect", "share", "chance", "kind"}
+    assert all(c.keys() == keys for c in facts["where"]["columns"])
+    keys = {"sample", "row", "cost", "unusual", "value"}
+    assert all(r.keys() == keys for r in facts["where"]["rows"])
+    A = np.random.default_rng(1).normal(size=(100, 2))
+    B = np.c_[A[:, 0], A[:, 0] + 0.1 * A[:, 1]]
+    facts = answer_facts(kpw_test(A, B, n_resamples=39, rng=0))
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+    pair = next(c for c in facts["where"]["columns"] if c["kind"] == "pair")
+    assert pair["column"] == "columns 0 × 1" and pair["share"] is None
+
+
+def test_rows_have_the_values_of_the_table(tested):
+    """Mutation: a row's value is that of its encoded point, or of another row."""
+    X, Y, result = tested
+    for r in answer_facts(result)["where"]["rows"]:
+        own = dict(X=X, Y=Y)[r["sample"]].loc[r["row"], r["unusual"]]
+        if r["unusual"] == "born" and own is not pd.NaT:
+            own = str(own.date())
+        if r["unusual"] == "ran" and own is not pd.NaT:
+            own = own.total_seconds()
+        assert r["value"] == (None if pd.isna(own) else own)
+
+
+def test_pictures_are_in_the_units_of_the_table(tested, monkeypatch):
+    """Mutation: `sample.values`, the encoded points, are drawn."""
+    X, Y, result = tested
+    drawn = {}
+
+    def note(figure, name, x, y, *more):
+        drawn[name] = (x, y)
+
+    monkeypatch.setattr(report, "_draw_numbers", note)
+    monkeypatch.setattr(report, "_draw_levels", note)
+    report._column_pictures(result, most=99)
+    for name in ("grams", "city"):
+        for values, table in zip(drawn[name], (X, Y)):
+            own = table[name].astype(object).where(table[name].notna(), None)
+            assert values.tolist() == own.tolist()
+    days = (X["born"] - pd.Timestamp(1970, 1, 1)).dt.days.to_numpy(float)
+    np.testing.assert_array_equal(drawn["born"][0], days)
+    seconds = X["ran"].dt.total_seconds().to_numpy()
+    np.testing.assert_array_equal(drawn["ran (s)"][0], seconds)
+    words = {True: "true", False: "false"}
+    assert drawn["smokes"][1].tolist() == [words[v] for v in Y["smokes"]]
+
+
+def test_gaps_are_shown_as_gaps():
+    """Mutation: gaps are dropped before the bars are drawn, or drawn as zeros."""
+    x, y = np.r_[np.arange(6.0), np.nan, np.nan], np.arange(4.0)
+    figure = Figure()
+    report._draw_numbers(figure, "a", x, y)
+    values, missing = figure.axes
+    assert [t.get_text() for t in missing.get_xticklabels()] == ["missing"]
+    assert [p.get_height() for p in missing.patches] == [0.25, 0.0]
+    assert sum(p.get_height() for p in values.patches) == pytest.approx(1.75)
+    figure = Figure()
+    report._draw_levels(figure, "a", np.array(["u", None], object), np.array(["u"]))
+    shown = [t.get_text() for t in figure.axes[0].get_yticklabels()]
+    assert shown == ["u", "(missing)"]
+
+
+def test_names_levels_and_labels_are_escaped(tested):
+    """Mutation: `| safe` on any text, or a page that is put together by hand."""
+    X, Y, result = tested
+    evil = {"grams": "<script>alert(1)</script>", "city": "<img src=x> & $"}
+    X, Y = X.rename(columns=evil), Y.rename(columns=evil)
+    result = kpw_test(X, Y, missing="indicator", n_resamples=19, rng=0)
+    facts = answer_facts(result, names=("<b>x", "<b>y"), command="kpw-nb '<i>'")
+    for page in (
+        report_page(result, facts=facts),
+        report.answer_part(result, facts),
+        result._repr_html_(),
+    ):
+        assert not re.search(r"<(script|u|em|b>x|i>|img src=x)", page)
+        said = Page(page).said
+        assert evil["grams"] in said and "<u>Lima</u>" in said and "<em>" in said
+
+
+def test_of_very_many_columns_twenty_are_shown():
+    """Mutation: the limit is lifted, or pairs and columns are counted together."""
+    g = np.random.default_rng(0)
+    X, Y = g.normal(size=(2, 30, 784))
+    Y[:, 5] += 4
+    result = kpw_test(X, Y, n_resamples=19, rng=0)
+    page = result.report()
+    rows = table_of(page, "<thead><tr>")[1:]
+    assert len(rows) == 20 and rows[0][0] == "column 5"
+    assert "and 764 more columns with weaker evidence" in Page(page).said
+    assert len(answer_facts(result)["where"]["columns"]) == 784
+    assert len(page) < 400_000
+
+
+def test_columns_are_folded_if_nothing_was_found():
+    """Mutation: columns are shown as a finding though p is large."""
+    g = np.random.default_rng(3)
+    result = kpw_test(*g.normal(size=(2, 30, 3)), n_resamples=39, rng=0)
+    assert result.pvalue > 0.05
+    for page in (result.report(), result._repr_html_()):
+        first = page.index("<table>")
+        folded = page.rindex("<details>", 0, first)
+        assert "</details>" not in page[folded:first]
+        said = " ".join(Page(page).said.split())
+        assert "Nothing was found, so what leads here may be noise" in said
+        assert "That does not prove that there is none." in said
+        assert "Where they differ" not in said
+
+
+WAYS = {  # other ways to test, and what they leave
+    "refit": dict(),
+    "ranks": dict(scale="rank"),
+    "as they are": dict(scale=None),
+    "standard": dict(scale="std", missing="drop"),
+    "split": dict(method="split"),
+    "split, W": dict(method="split", statistic="wasserstein"),
+    "largest": dict(combine="max"),
+    "stream": dict(method="stream"),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_every_way_has_a_page_that_repeats_it(tested, name):
+    """Mutation: the call on the page forgets a setting that is not the default."""
+    X, Y, _ = tested
+    X, Y = X[["grams", "smokes"]], Y[["grams", "smokes"]]
+    result = kpw_test(X, Y, n_resamples=19, rng=4, **WAYS[name])
+    page = result.report()
+    Page(page)
+    python = unescape(re.search(r'<pre id="python">(.*?)</pre>', page, re.S)[1])
+    again = eval(python, dict(kpw_test=kpw_test, X=X, Y=Y))
+    assert (again.pvalue, again.statistic) == (result.pvalue, result.statistic)
+
+
+def test_a_stream_tells_how_many_rows_it_kept(tested):
+    """Mutation: the number of kept rows is told as the size of the sample."""
+    g = np.random.default_rng(0)
+    X, Y = g.normal(size=(900, 2)), g.normal(size=(800, 2)) + 1
+    result = KPWTest("stream", kept=400).test(X, Y, n_resamples=19, rng=0)
+    kept = [len(s) for s in result.samples]
+    assert sum(kept) < 1700
+    facts = answer_facts(result)
+    assert facts["X"]["rows"] is None and facts["rows_kept"] == kept
+    assert f"X: {kept[0]} rows kept" in Page(result.report()).said
+    assert answer_facts(result, X, Y)["Y"]["rows"] == 800
+    dropped = kpw_test(people(1), people(2), missing="drop", n_resamples=19, rng=0)
+    assert answer_facts(dropped)["X"]["rows"] == 40
+    assert "10 of X, 10 of Y" in Page(dropped.report()).said
+
+
+# One answer everywhere
+
+
+def test_a_notebook_shows_the_short_form(tested):
+    """Mutation: a style that reaches the page around it, a picture, a script."""
+    X, Y, result = tested
+    short = result._repr_html_()
+    page = Page(short)
+    assert answer_facts(result)["answer"] in page.said
+    assert page.images == 0 and not page.resources and len(short) < 30_000
+    assert not re.search(r"<(html|body|main|title|h\d)\b| id=", short)
+    style = re.search(r"<style>(.*?)</style>", short, re.S)[1]
+    rules = re.sub(r"@media[^{]*\{((?:[^{}]*\{[^{}]*\})*)\s*\}", r"\1", style)
+    for rule in re.findall(r"([^{}]+)\{", rules):
+        assert all(part.strip().startswith(".kpw") for part in rule.split(",")), rule
+    shown = table_of(short, "<thead><tr>")[1:]
+    assert shown == table_of(result.report(), "<thead><tr>")[1:7]
+
+
+def test_a_notebook_does_not_wait_for_columns(monkeypatch):
+    """Mutation: `where`, which may take a minute, is asked whatever the size."""
+    g = np.random.default_rng(0)
+    X, Y = g.normal(size=(60, 300)), g.normal(size=(60, 300)) + 0.4
+    result = kpw_test(X, Y, n_resamples=19, rng=0)
+    monkeypatch.setattr(report, "_QUICK", 1000)
+
+    def never(self):
+        raise AssertionError("it was asked")
+
+    with monkeypatch.context() as m:
+        m.setattr(type(result), "where", never)
+        short = Page(result._repr_html_()).said
+    assert "The two samples differ (p = 0.05)." in short and "result.where()" in short
+    report.difference_of(result)  # from now on it is known
+    assert "column " in Page(result._repr_html_()).said.split("How sure")[0]
+
+
+def test_what_was_found_is_not_mixed_up(tested):
+    """Mutation: results are told apart by `==`, by which all of them are equal."""
+    X, Y, result = tested
+    other = kpw_test(Y, X, missing="indicator", n_resamples=39, rng=0)
+    assert report.difference_of(other) is report.difference_of(other)
+    assert report.difference_of(other) is not report.difference_of(result)
+    count = len(report._KNOWN)
+    del other
+    assert len(report._KNOWN) == count - 1  # and forgotten with the result
+
+
+def test_a_report_is_written_whole_or_not_at_all(tested, tmp_path, monkeypatch):
+    """Mutation: the file is opened before the page is there."""
+    X, Y, result = tested
+    place = tmp_path / "answer.html"
+    assert result.report(str(place)) == place
+    assert place.read_text(encoding="utf-8") == result.report()
+    for bad, error in {
+        "answer.pdf": ValueError,
+        "no/answer.html": FileNotFoundError,
+    }.items():
+        with pytest.raises(error, match="html|make it first"):
+            result.report(tmp_path / bad)
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(IsADirectoryError, match="give the name of a file"):
+        result.report(tmp_path / "folder.html")
+
+    def breaks(*args):
+        raise RuntimeError("no picture today")
+
+    monkeypatch.setattr(report, "_pictures", breaks)
+    before = place.read_bytes()
+    with pytest.raises(RuntimeError):
+        result.report(place)
+    assert place.read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["answer.html", "folder.html"]
+
+
+def test_the_command_writes_the_same_page(here, capsys):
+    """Mutation: the command has a template, a sentence or pictures of its own."""
+    run(capsys, "test", "x.csv", "y.csv", *FAST, "--seed", "0", "--report", "r.html")
+    s = read_samples("x.csv", "y.csv")
+    result = kpw_test(s.X, s.Y, n_resamples=19, rng=0)
+    command, python = (here / "r.html").read_text(encoding="utf-8"), result.report()
+    for part in (r"<h1>.*?</h1>", r"<thead>.*?</table>", r'src="data:[^"]*"'):
+        found = re.findall(part, command, re.S)
+        expected = re.findall(part, python, re.S)
+        assert expected and found[: len(expected)] == expected, part
+
+
+@pytest.mark.parametrize(
+    "column, says",
+    [
+        (dict(column="a", kind="number", pvalue=0.01, effect="e"), "in a: e (p"),
+        (dict(column="a × b", kind="pair", pvalue=0.01, effect="go together "
+              "differently: r"), "in how a and b go together: r (p"),
+        (dict(column="a", kind="number", pvalue=0.2, effect="e"), "no column shows"),
+    ],
+)  # fmt: skip
+def test_the_sentence(column, says):
+    """Mutation: a column is named as the place though its own p-value is large."""
+    sentence = report._sentence(0.005, 0.05, [column])
+    assert says in sentence and sentence.startswith("The two samples differ")
+    assert "differ" not in report._sentence(0.2, 0.05, [column]).split("difference")[0]
 
 
 def test_a_wheel_has_the_template(tmp_path):

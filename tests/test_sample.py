@@ -156,9 +156,9 @@ def test_blocks(kind, index, size):
         found = take_rows(blocks, index)
     assert len(blocks) == N and blocks.width == D and not blocks.lazy
     assert max(blocks.sizes) <= size
-    assert np.array_equal(found.values, VALUES[index])
+    assert np.array_equal(found.numbers, VALUES[index])
     assert found.rows.tolist() == [list(labels)[i] for i in index]
-    assert found.columns == (None if columns is None else tuple(columns))
+    assert found.names == tuple(range(D) if columns is None else columns)
     assert np.array_equal(copied(X), before)
 
 
@@ -167,7 +167,7 @@ def test_a_memory_map_is_read_in_slices(tmp_path):
     blocks = as_blocks(mapped)
     assert all(np.shares_memory(block, mapped) for block in blocks.blocks)
     index = np.array([0, 7, N - 1])
-    assert np.array_equal(take_rows(blocks, index).values, VALUES[index])
+    assert np.array_equal(take_rows(blocks, index).numbers, VALUES[index])
     assert as_sample(mapped).rows.tolist() == list(range(N))
 
 
@@ -178,7 +178,7 @@ def test_dask_arrays(chunks):
     index = np.array([0, 6, 7, 12, N - 1])
     found = take_rows(blocks, index)
     assert blocks.lazy and len(blocks) == N
-    assert np.array_equal(found.values, VALUES[index])
+    assert np.array_equal(found.numbers, VALUES[index])
     assert np.array_equal(found.rows, index)
 
 
@@ -189,8 +189,8 @@ def test_dask_frames(parts):
     blocks = as_blocks(lazy)
     index = np.array([0, 9, 10, N - 1])
     found = take_rows(blocks, index)
-    assert found.columns == tuple(COLUMNS)
-    assert np.array_equal(found.values, VALUES[index])
+    assert found.names == tuple(COLUMNS)
+    assert np.array_equal(found.numbers, VALUES[index])
     assert found.rows.tolist() == [TEXT[i] for i in index]
 
 
@@ -246,7 +246,7 @@ def test_what_lies_under_a_mask_is_no_number():
             as_sample(A)
         assert A.data[5, 1] == 16  # and is still there
         with pytest.raises(ValueError, match="X contains 1 .*row 5, column 1"):
-            take_rows(as_blocks(A), np.array([5]))
+            as_sample(take_rows(as_blocks(A), np.array([5])), "X", 0)
 
 
 @pytest.mark.parametrize("gap", [None, np.nan])
@@ -268,7 +268,7 @@ def test_a_gap_in_a_block_has_its_own_row(size, monkeypatch):
     monkeypatch.setattr("kpw_nb.sample._BLOCK", size)
     blocks = as_blocks(broken(), "Y")
     with pytest.raises(ValueError, match="Y contains 1 .*row 2999, column 1"):
-        take_rows(blocks, np.array([4, 2999]))
+        as_sample(take_rows(blocks, np.array([4, 2999])), "Y", 0)
     assert len(take_rows(blocks, np.array([4, 2998]))) == 2  # only what is taken
 
 
@@ -276,12 +276,12 @@ def test_a_gap_in_dask_has_its_own_row():
     da, dd = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
     lazy = da.from_array(broken(), chunks=(1000, 2))
     with pytest.raises(ValueError, match="X contains 1 .*row 2999, column 1"):
-        take_rows(as_blocks(lazy), np.array([2999]))
+        as_sample(take_rows(as_blocks(lazy), np.array([2999])), "X", 0)
     labels = [f"s{i}" for i in range(3000)]
     table = pd.DataFrame(broken(), columns=["a", "b"], index=labels)
     lazy = dd.from_pandas(table, npartitions=3, sort=False)
     with pytest.raises(ValueError, match="X contains 1 .*row s2999, column 'b'"):
-        take_rows(as_blocks(lazy), np.array([2999]))
+        as_sample(take_rows(as_blocks(lazy), np.array([2999])), "X", 0)
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,23 @@ def test_landing(site):
         assert (f"{entry['title']}</div>" in text) == drawn, entry
 
 
+def test_sample_reports(site, pages):
+    """Three reports, found from the landing page and from the sidebar, each whole in
+    itself. Mutation: one is not linked, needs the site's styles, or says too much."""
+    names = {p.relative_to(site).as_posix() for p in (site / "reports").glob("*.html")}
+    assert names == {f"reports/{n}.html" for n in ("penguins", "digits", "nothing")}
+    for page in ("index.html", "reports.html"):
+        assert names <= set(pages[page].links)
+    assert "../reports.html" in pages["tutorials/first_test.html"].links
+    for name in names:
+        text = (site / name).read_text(encoding="utf-8")
+        assert not re.search(r"<script|<link|url\(|https?://", text)
+        assert all(src.startswith("data:") for src, _ in pages[name].pictures)
+        title = re.search(r"<h1>(.*?)</h1>", text, re.S)[1]
+        found = title.startswith("The two samples differ, most of all in ")
+        assert found == ("nothing" not in name), title
+
+
 def test_links(site, pages):
     """Every link inside the site leads to a file, and to a place in it; none depends
     on where the site lies"""

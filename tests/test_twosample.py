@@ -207,7 +207,7 @@ def test_a_word_means_the_same_at_every_size(n):
     assert resolve(KPWTest("stream"), n, n).combine == "harmonic"
     assert resolve(KPWTest("refit"), n, n).combine == "harmonic"
     auto = resolve(KPWTest(), n, n)
-    many = 2 * n > 100_000
+    many = 2 * n > 40_000
     assert auto.method == ("stream" if many else "refit") and str(2 * n) in auto.why
 
 
@@ -280,7 +280,7 @@ def test_bad_parameters(kw, error, word):
         (X * np.nan, Y, "NaN"),
         (X[0], Y, "2-D"),
         (np.ones((5, 2)), np.ones((4, 2)), "constant"),
-        ([["a"]] * 3, Y, "numbers"),
+        ([["a"] * 4] * 3, Y, "column 0 is a category in X but a number in Y"),
     ],
 )
 def test_bad_samples(A, B, word):
@@ -488,7 +488,7 @@ def test_columns_keep_their_names_and_must_agree():
     plain = kpw_test(X, Y, rng=0, n_resamples=19, candidates=MeanProjector())
     assert res.samples[1].columns == tuple(names) and plain.samples[0].columns is None
     where = res.where()
-    assert f"columns    {where.columns['column'].iloc[0]} (" in str(where)
+    assert f"  {where.columns['column'].iloc[0]}  " in str(where)
     assert f"{where.of('X')['row'].iloc[0]} (" in str(where)
     assert sorted(where.columns["column"]) == names
     run = dict(rng=0, n_resamples=19, candidates=MeanProjector())
@@ -613,10 +613,10 @@ def test_balanced_ties_end():
 def test_masked_and_missing_values_are_refused():
     masked = np.ma.masked_array(X, mask=False)
     masked[3, 1] = np.ma.masked
-    with pytest.raises(ValueError, match="row 3, column 1"):
+    with pytest.raises(ValueError, match=r"column 1 \(1 in X\), first in row 3 of X"):
         kpw_test(masked, Y)
     stamps = np.array([["2024-01-01"], ["NaT"]], dtype="M8[D]")
-    with pytest.raises(ValueError, match="dates"):
+    with pytest.raises(ValueError, match=r"column 0 \(1 in X, 1 in Y\), .* row 1 of X"):
         kpw_test(stamps, stamps)
 
 
