@@ -1132,7 +1132,7 @@ kpw_test.__doc__ = (
     """
 )
 
-# %% ../nbs/13_twosample.ipynb #c077
+# %% ../nbs/13_twosample.ipynb #c079
 @patch
 def report(self: KPWTestResult, path=None):
     """The answer on one page: where they differ, how sure, and how to repeat it.
