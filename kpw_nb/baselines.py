@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import rankdata
+from fastcore.basics import patch
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
@@ -27,18 +28,19 @@ from .kernels import TOO_FAR, Gaussian, median_bandwidth, resolve_kernel
 from .kernels import row_order, squared_distances
 from .representer import make_features
 from .bcd import plan_laplacian, update_columns, update_rows
-from .relabel import Free, PermutationResult, aggregate, check_resamples
-from .relabel import permutation_pvalue, permutation_test, pvalue_interval
+from .designs import Asked, Design, read_design
+from .relabel import Free, PermutationResult, aggregate, calibrated
+from .relabel import check_resamples, permutation_pvalue, pvalue_interval
 from .relabel import resample
 from .statistics import MMD, Statistic, Together, wasserstein_statistic
-from .statistics import check_orders
+from .statistics import check_orders, under
 from .twosample import held_out_samples
 
 # %% ../nbs/17_baselines.ipynb #c006
 @singledispatch
-def _calibrate(statistic, n, m, **options):
+def _calibrate(statistic, design, **options):
     "The permutation test of a statistic"
-    return permutation_test(statistic, n, m, **options)
+    return calibrated(under(statistic, design), design.relabelling, **options)
 
 
 def _bounds(p, found):
@@ -49,9 +51,9 @@ def _bounds(p, found):
     return pvalue_interval(round(p * (1 + N)) - 1, N)
 
 
-def _combined(statistic, n, m, how, **options):
+def _combined(statistic, design, how, **options):
     "Several statistics as one, calibrated by the same relabellings"
-    found = resample(statistic, Free(n, m), **options)
+    found = resample(under(statistic, design), design.relabelling, **options)
     value, null = aggregate(found.observed, found.null, how)
     p = permutation_pvalue(value, null)
     rest = len(null), found.complete, _bounds(p, found), found.partial
@@ -59,9 +61,9 @@ def _combined(statistic, n, m, how, **options):
 
 
 @_calibrate.register
-def _(statistic: Together, n, m, **options):
+def _(statistic: Together, design, **options):
     "Several statistics by their smallest p-value"
-    return _combined(statistic, n, m, "minp", **options)
+    return _combined(statistic, design, "minp", **options)
 
 # %% ../nbs/17_baselines.ipynb #c008
 class _Test(BaseEstimator):
@@ -80,20 +82,43 @@ class _Test(BaseEstimator):
         return self
 
     def test(
-        self, X, Y, *, n_resamples: int = 199, rng=None, workers=1, progress=False
+        self,
+        X,
+        Y,
+        *,
+        strata=None,
+        clusters=None,
+        paired: bool = False,
+        n_resamples: int = 199,
+        rng=None,
+        workers=1,
+        progress=False,
     ) -> PermutationResult:
-        "The exact permutation test of these samples"
+        "The exact permutation test of these samples; designs as in `kpw_test`"
         check_resamples(n_resamples)
-        if self.trains:
-            check_is_fitted(self, "n_features_in_")
-            X, Y = held_out_samples(self, X, Y)
-        else:
-            X, Y = as_samples(X, Y)
+        X, Y, design = self._read(X, Y, Asked(strata, clusters, paired))
         with one_thread():
             statistic = self._statistic(pool(X, Y), len(X))
         options = dict(n_resamples=n_resamples, rng=rng)
         options |= dict(workers=workers, progress=progress)
-        return _calibrate(statistic, len(X), len(Y), **options)
+        return _calibrate(statistic, design, **options)
+
+# %% ../nbs/17_baselines.ipynb #c008_2
+@patch
+def _read(self: _Test, X, Y, asked: Asked):
+    "Both samples, checked, and who may be exchanged with whom"
+    design = None
+    if asked.anything:
+        found = read_design(X, Y, asked)
+        X, Y, design = found.X, found.Y, found.design
+    if self.trains:
+        check_is_fitted(self, "n_features_in_")
+        X, Y = held_out_samples(self, X, Y)
+    else:
+        X, Y = as_samples(X, Y)
+    if design is None:
+        return X, Y, Design(Free(len(X), len(Y)))
+    return *((X, Y) if self.trains else design.comparable(X, Y)), design
 
 # %% ../nbs/17_baselines.ipynb #c012
 class MMDTest(_Test):
@@ -301,9 +326,10 @@ class FuseStatistic(Statistic):
 
 
 @_calibrate.register
-def _(statistic: FuseStatistic, n, m, **options):
+def _(statistic: FuseStatistic, design, **options):
     "A matrix product wants larger batches than a loop"
-    return permutation_test(statistic, n, m, batch=100, **options)
+    options |= dict(batch=100)
+    return calibrated(under(statistic, design), design.relabelling, **options)
 
 # %% ../nbs/17_baselines.ipynb #c028
 class FuseTest(_Test):
@@ -856,9 +882,9 @@ class Afterwards(Together):
 
 
 @_calibrate.register
-def _(statistic: Afterwards, n, m, **options):
+def _(statistic: Afterwards, design, **options):
     "The smallest p-value as if its statistic had been the only one"
-    found = resample(statistic, Free(n, m), **options)
+    found = resample(under(statistic, design), design.relabelling, **options)
     pairs = zip(found.observed, found.null.T, strict=True)
     ps = [permutation_pvalue(o, column) for o, column in pairs]
     k = int(np.argmin(ps))
@@ -994,9 +1020,9 @@ class KLRStatistic(Statistic):
 
 
 @_calibrate.register
-def _(statistic: KLRStatistic, n, m, **options):
+def _(statistic: KLRStatistic, design, **options):
     "Its parts by their largest z-score"
-    return _combined(statistic, n, m, "max", **options)
+    return _combined(statistic, design, "max", **options)
 
 # %% ../nbs/17_baselines.ipynb #c092
 class KLRTest(_Test):

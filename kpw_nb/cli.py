@@ -145,16 +145,24 @@ def _as_list(value):
 def _test_command(args):
     "The command line that repeats a test"
     words = ["kpw-nb", "test", args.x] + _as_list(args.y)
-    for option in ("label", "id", "columns", "drop"):
+    for option in ("label", "id", "columns", "drop", "strata", "clusters"):
         for value in _as_list(getattr(args, option)):
             words += [f"--{option}", value]
-    for option, usual in (("header", "auto"), ("scale", "auto"), ("missing", "error")):
+    usual_words = dict(header="auto", scale="auto", missing="error", weigh="clusters")
+    for option, usual in usual_words.items():
         if getattr(args, option) != usual:
             words += [f"--{option}", getattr(args, option)]
+    words += ["--paired"] * args.paired
     words += ["--method", args.method, "--n-resamples", str(args.n_resamples)]
     return shlex.join(words + ["--seed", str(args.seed), "--alpha", repr(args.alpha)])
 
 # %% ../nbs/25_cli.ipynb #c026
+def _wanted_columns(args):
+    "The columns to read: those of the design are among them"
+    design = [c for c in (args.strata, args.clusters) if c is not None]
+    return [*args.columns, *design] if args.columns else args.columns
+
+
 def _tested(args):
     "The samples of the command line, the result of their test, and the facts"
     samples = read_samples(
@@ -162,7 +170,7 @@ def _tested(args):
         args.y,
         label=args.label,
         id=args.id,
-        columns=args.columns,
+        columns=_wanted_columns(args),
         drop=args.drop,
         header=args.header,
     )
@@ -172,6 +180,10 @@ def _tested(args):
         result = kpw_test(
             samples.X,
             samples.Y,
+            strata=args.strata,
+            clusters=args.clusters,
+            paired=args.paired,
+            weigh=args.weigh,
             scale=None if args.scale == "none" else args.scale,
             missing=args.missing,
             method=args.method,
@@ -187,6 +199,7 @@ def _tested(args):
 def _told_facts(args, samples):
     "What only the command line knows"
     keep = ("method", "scale", "missing", "n_resamples", "seed", "alpha", "label", "id")
+    keep += ("strata", "clusters", "paired", "weigh")
     return dict(
         names=samples.names,
         alpha=args.alpha,
@@ -765,7 +778,9 @@ def _add_test(commands):
         "differ?",
         [
             "kpw-nb test before.csv after.csv",
-            "kpw-nb test cells.parquet --label treated --id cell --report cells.html",
+            "kpw-nb test cells.parquet --label treated --clusters donor",
+            "kpw-nb test before.csv after.csv --clusters patient --paired",
+            "kpw-nb test orders.csv --label site --id order --report orders.html",
             "kpw-nb test old.csv.gz new.csv.gz --missing indicator",
             "kpw-nb test - --label group                        (text from a pipe)",
             "kpw-nb test both.npz --n-resamples 999 --json      (arrays X and Y)",
@@ -792,6 +807,31 @@ def _add_test(commands):
     _add_table(p)
     _add_progress(p)
 
+# %% ../nbs/25_cli.ipynb #c060_1
+def _add_design(p):
+    p.add_argument(
+        "--strata",
+        metavar="COLUMN",
+        help="labels move within a stratum only: batch, site, day",
+    )
+    p.add_argument(
+        "--clusters",
+        metavar="COLUMN",
+        help="whole clusters carry the label: donor, patient, user, file",
+    )
+    p.add_argument(
+        "--paired",
+        action="store_true",
+        help="row i of X goes with row i of Y; with --clusters, every cluster is in "
+        "both samples",
+    )
+    p.add_argument(
+        "--weigh",
+        choices=("clusters", "rows"),
+        default="clusters",
+        help="do clusters weigh alike, or as many as their rows? (default: clusters)",
+    )
+
 # %% ../nbs/25_cli.ipynb #c061
 def _add_test_options(p):
     p.add_argument(
@@ -805,6 +845,7 @@ def _add_test_options(p):
         metavar="COLUMN",
         help="the column that names the rows (default: they are counted from 1)",
     )
+    _add_design(p)
     p.add_argument(
         "--scale",
         choices=("auto", "std", "rank", "none"),

@@ -3,9 +3,7 @@ from typing import Any
 import collections.abc
 import numpy
 
-__all__ = [
-    'Engine',
-]
+__all__: list[str] = []
 
 def check_progress(progress: Any) -> Any: ...
 

@@ -14,6 +14,7 @@ from scipy.special import chdtrc, gammaln, log_ndtr
 
 from .encode import both_sides
 from .engine import CHUNK, in_chunks
+from .designs import Design, averages, signed_weights
 from .relabel import Free, normal_zscores, resample
 from .sample import row_marks
 from .statistics import Statistic, label_marks
@@ -157,10 +158,14 @@ class ColumnEvidence(Statistic):
         Which columns to look at.
     pairs : bool, default True
         Look at pairs too, if they are not too many.
+    design : Design, optional
+        Who may be exchanged with whom; rows, freely, if not given.
     """
 
-    def __init__(self, X: Columns, Y: Columns, columns, pairs: bool = True):
-        self.n, self.m = len(X), len(Y)
+    def __init__(
+        self, X: Columns, Y: Columns, columns, pairs: bool = True, design=None
+    ):
+        self.design = Design(Free(len(X), len(Y))) if design is None else design
         self.columns = list(columns)
         made = [_features(X, Y, j) for j in self.columns]
         self.features = np.hstack([F for F, _ in made])
@@ -169,29 +174,52 @@ class ColumnEvidence(Statistic):
         self.df = np.concatenate([[df] if df else [1] * F.shape[1] for F, df in made])
         owners = [[k] * len(s) for k, s in enumerate(sizes)]
         self.owner = np.concatenate(owners).astype(np.int64)
+        self.features = _of_points(self.features, self.sizes, self.df, self.design)
         self.pairs = None
         if pairs and len(self.columns) > 1:
-            found = _coordinates(X, Y, self.columns)
+            found = _without_batches(_coordinates(X, Y, self.columns), self.design)
             if 1 < len(set(found.owner)) and len(found.owner) <= _MOST_PAIRED:
                 self.pairs = PairEvidence(found)
 
     def parts(self, marks) -> np.ndarray:
         "(B, features) evidence of single features; a category is one"
-        size = self.n * self.m / (self.n + self.m)
-        A = np.where(marks > 0, 1 / self.n, -1 / self.m) @ self.features
+        n, m = self.design.n, len(self.features) - self.design.n
+        size = n * m / (n + m)
+        A = signed_weights(marks > 0, self.design.masses) @ self.features
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
         return tail_evidence(np.add.reduceat(A * A * size, starts, axis=1), self.df)
 
     def _values(self, marks):
-        marks = marks.astype(float)
         columns = grouped(self.parts(marks), self.owner)
         if self.pairs is None:
             return columns
-        return np.hstack([columns, self.pairs.values(marks)])
+        rows = self.design.of_rows(marks).astype(float)
+        return np.hstack([columns, self.pairs.values(rows)])
 
     def values(self, orders):
-        marks = label_marks(orders, self.n, self.n + self.m)
+        marks = label_marks(orders, self.design.n, len(self.features))
         return in_chunks(self._values, marks)
+
+# %% ../nbs/10a_evidence.ipynb #c016_2
+def _of_points(features, sizes, df, design):
+    "Features of the points of a design, of the size they had"
+    if design.free:
+        return features
+    F = design.features(features)
+    strata = 1 if design.blocks is None else design.blocks.max() + 1
+    variance = (F**2).sum(0) - len(F) * F.mean(0) ** 2
+    starts = np.cumsum(sizes) - sizes
+    total = np.add.reduceat(variance, starts) / max(len(F) - strata, 1)
+    scale = np.sqrt(df / np.where(total > 1e-9, total, np.inf))
+    return F * np.repeat(scale, sizes)
+
+
+def _without_batches(found, design):
+    "Coordinates without the means of the strata"
+    if design.batches is None:
+        return found
+    means = averages(design.batches) @ found.values
+    return found._replace(values=found.values - means[design.batches])
 
 # %% ../nbs/10a_evidence.ipynb #c017
 def pooled_column(X: Columns, Y: Columns, j: int) -> tuple:
@@ -269,21 +297,23 @@ def _strongest(parts, group):
     return order[np.searchsorted(group[order], np.arange(group.max() + 1))]
 
 
-def find_evidence(X: Columns, Y: Columns, columns, *, n_resamples=199, rng=None):
+def find_evidence(
+    X: Columns, Y: Columns, columns, *, n_resamples=199, rng=None, design=None
+):
     "Step-down p-values of columns and pairs, by relabelling as in the test"
-    statistic = ColumnEvidence(X, Y, columns)
-    design = Free(len(X), len(Y))
+    statistic = ColumnEvidence(X, Y, columns, design=design)
     run = dict(n_resamples=n_resamples, rng=rng, batch=CHUNK)
-    values = resample(statistic, design, **run)
+    design = statistic.design
+    values = resample(statistic, design.relabelling, **run)
     evidence = balanced(np.vstack([values.observed, values.null]), len(columns))
     p = step_down(evidence[0], evidence[1:])
-    marks = np.zeros((1, len(X) + len(Y)))
-    marks[0, : len(X)] = 1
+    marks = np.arange(len(statistic.features))[None] < design.n
     owner, pairs = statistic.owner, statistic.pairs
     first = np.searchsorted(owner, np.arange(len(columns)))
     leading = _strongest(statistic.parts(marks)[0], owner) - first
     if pairs is None:
         return Found(evidence[0], p, np.empty((0, 2), np.int64), leading, np.empty(0))
-    strongest = _strongest(pairs.parts(marks)[0], pairs.group)
+    rows = design.of_rows(marks).astype(float)
+    strongest = _strongest(pairs.parts(rows)[0], pairs.group)
     orders = pairs.order[pairs.pairs[0, strongest]]
     return Found(evidence[0], p, pairs.columns, leading, orders)

@@ -42,6 +42,7 @@ class ColumnEvidence(Statistic):
         Y: kpw_nb.table.Columns,
         columns: Any,
         pairs: bool = True,
+        design: Any = None,
     ) -> None: ...
     def parts(self, marks: Any) -> numpy.ndarray: ...
     def values(self, orders: Any) -> Any: ...
@@ -72,4 +73,5 @@ def find_evidence(
     *,
     n_resamples: Any = 199,
     rng: Any = None,
+    design: Any = None,
 ) -> Any: ...

@@ -2,7 +2,6 @@
 from typing import Any
 
 __all__ = [
-    'Experiment',
     'experiments',
     'reproduce',
 ]

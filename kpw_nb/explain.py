@@ -310,7 +310,9 @@ def _column_frame(X, Y, columns, found, shares, chance):
     return frame.drop(columns=["strength", "first"]).reset_index(drop=True)
 
 # %% ../nbs/11_explain.ipynb #c025
-def explain(projector, X, Y, *, owner=None, n_resamples: int = 199, rng=None):
+def explain(
+    projector, X, Y, *, owner=None, n_resamples: int = 199, rng=None, design=None
+):
     """The most telling rows and columns of two samples.
 
     Parameters
@@ -325,6 +327,8 @@ def explain(projector, X, Y, *, owner=None, n_resamples: int = 199, rng=None):
         Relabellings for the p-values of columns.
     rng : int, Generator, SeedSequence or None
         For the relabellings.
+    design : Design, optional
+        Who may be exchanged with whom; rows, freely, if not given.
 
     Returns
     -------
@@ -347,7 +351,8 @@ def explain(projector, X, Y, *, owner=None, n_resamples: int = 199, rng=None):
     Z, n = pool(X, Y), len(X)
     columns = np.unique(owner).tolist()
     tables = sample_columns(X), sample_columns(Y)
-    found = find_evidence(*tables, columns, n_resamples=n_resamples, rng=rng)
+    run = dict(n_resamples=n_resamples, rng=rng, design=design)
+    found = find_evidence(*tables, columns, **run)
     some = Z[spread(len(Z), _SHARED)]
     shares, chance = column_shares(projector, some), None
     if shares is not None:

@@ -36,4 +36,5 @@ def explain(
     owner: Any = None,
     n_resamples: int = 199,
     rng: Any = None,
+    design: Any = None,
 ) -> Any: ...

@@ -3,7 +3,6 @@ from typing import Any
 import numpy
 
 __all__ = [
-    'BadInput',
     'read_table',
     'read_samples',
 ]

@@ -165,6 +165,24 @@ def versions():
         system=f"{platform.system()} {platform.machine()}",
     )
 
+# %% ../nbs/24_report.ipynb #c016_1
+def _design_facts(result):
+    "Who was exchanged with whom, if not all rows freely"
+    count = result.design.relabelling.count
+    return dict(
+        said=result.design.said,
+        relabellings=int(count) if math.isfinite(count) else None,
+        smallest_pvalue=result.smallest_pvalue,
+    )
+
+
+def design_words(facts) -> str:
+    "The design in a line"
+    count = facts["relabellings"]
+    many = "very many" if count is None else f"{count:,}"
+    least = f"the smallest possible p is {facts['smallest_pvalue']:.2g}"
+    return f"{facts['said']}; {many} relabellings, {least}"
+
 # %% ../nbs/24_report.ipynb #c017
 def _result_facts(result):
     "What the result says about itself"
@@ -179,6 +197,8 @@ def _result_facts(result):
         plan={k: getattr(result.plan, k) for k in ("family", "statistic", "combine")},
         n_resamples=int(result.n_resamples),
         interrupted=bool(result.partial),
+        design=None if result.design.free else _design_facts(result),
+        assumes=result.design.assumes,
         candidates=candidates,
         seed=result.seed,
         seconds=result.seconds,
@@ -289,6 +309,7 @@ def answer_text(facts):
         ("X", f"{facts['X']['name']}, {_size(facts, 'X')}"),
         ("Y", f"{facts['Y']['name']}, {_size(facts, 'Y')}, {many_columns}"),
         ("columns", facts["table"]),
+        *([("design", design_words(facts["design"]))] if facts["design"] else []),
         ("p between", f"{low:.3g} and {high:.3g} (Monte Carlo, 95 %)"),
         ("method", f"{facts['method']}: {facts['reason']}"),
         ("relabellings", many),

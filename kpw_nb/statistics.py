@@ -6,12 +6,14 @@
 __all__ = ['Statistic', 'Together', 'wasserstein_statistic', 'MMD', 'refit_statistic']
 
 # %% ../nbs/10_statistics.ipynb #c003
+import copy
 import math
 from collections.abc import Callable
 from functools import singledispatch
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from . import blind
 from .blind import NormalScores, Pool
@@ -24,6 +26,7 @@ from kpw_nb.bcd import (
     witness_start,
 )
 from .core import FAST, TINY, check_choice, check_number, kernel
+from .designs import Design, signed_weights
 from kpw_nb.distance import (
     KPWProjector,
     MeanProjector,
@@ -70,6 +73,12 @@ class Statistic:
 
     def __call__(self, labellings) -> np.ndarray:
         return self.values(labellings)
+
+    def at(self, n: int) -> "Statistic":
+        "The same for orders whose first `n` points are X"
+        other = copy.copy(self)
+        other.n = n
+        return other
 
 # %% ../nbs/10_statistics.ipynb #c007
 class Together(Statistic):
@@ -422,6 +431,8 @@ class Contrast(Statistic):
         the mean of their evidence, otherwise the squared length.
     matrix : ndarray of shape (r, q), optional
         What the difference is multiplied by; the same as features @ matrix.
+    masses : ndarray of shape (n + m,), optional
+        What each point weighs, if not all alike.
 
     Examples
     --------
@@ -431,13 +442,17 @@ class Contrast(Statistic):
     [4.0]
     """
 
-    def __init__(self, features, n, apart=False, matrix=None):
+    def __init__(self, features, n, apart=False, matrix=None, masses=None):
         self.features, self.n = features, n
-        self.apart, self.matrix = apart, matrix
+        self.apart, self.matrix, self.masses = apart, matrix, masses
 
     def _values(self, marks):
         n, m = self.n, len(self.features) - self.n
-        A = np.where(marks, 1 / n, -1 / m) @ self.features
+        if self.masses is None:
+            W = np.where(marks, 1 / n, -1 / m)
+        else:
+            W = signed_weights(marks, self.masses)
+        A = W @ self.features
         return contrast_value(A, n * m / (n + m), self.apart, self.matrix)
 
     def values(self, orders):
@@ -544,11 +559,16 @@ class RefitKPW(Statistic):
                 "solver='exact' is too slow to repeat in every permutation; use d=1, "
                 "solver='bcd', or method='split'."
             )
-        self.phi, self.R = _posed(projector, Z)
-        self.n, self.iterations = n, iterations
+        phi, self.R = _posed(projector, Z)
+        self.n, self.iterations, self.given = n, iterations, projector.eta
+        self._pose(phi)
+
+    def _pose(self, phi):
+        "What does not look at labels: η, and directions to start from"
+        self.phi = np.ascontiguousarray(phi)
         scale, directions = cost_scale(self.phi, self.R)
         self.directions = np.ascontiguousarray(directions)
-        self.eta = scale / 10 if projector.eta == "auto" else float(projector.eta)
+        self.eta = scale / 10 if self.given == "auto" else float(self.given)
 
     def values(self, orders):
         # one at a time, so that an interrupt is heard between two searches
@@ -854,9 +874,131 @@ class Dual(Statistic):
 
     def __init__(self, phi, psi, n):
         m = len(phi) - n
-        self.n, self.base = n, psi.sum() / m
+        self.phi, self.psi, self.n = phi, psi, n
+        self.base = psi.sum() / m
         self.gain = phi / n - psi / m  # of a point that moves from Y to X
+
+    def at(self, n):
+        return Dual(self.phi, self.psi, n)
 
     def values(self, orders):
         orders = check_orders(orders, len(self.gain))
         return np.array([self.base + self.gain[o[: self.n]].sum() for o in orders])
+
+# %% ../nbs/10_statistics.ipynb #c073_3
+class OnRows(Statistic):
+    """A statistic of rows, for labellings of clusters.
+
+    Parameters
+    ----------
+    statistic : Statistic
+        Takes orders of rows; `at(n)` is the same with n rows of X.
+    design : Design
+        Says which rows belong to which cluster.
+    """
+
+    def __init__(self, statistic, design: Design):
+        self.statistic, self.design, self.n = statistic, design, design.n
+
+    def values(self, orders):
+        points = len(self.design.relabelling.observed)
+        found = []
+        for marks in self.design.of_rows(label_marks(orders, self.n, points)):
+            order = np.concatenate([np.flatnonzero(marks), np.flatnonzero(~marks)])
+            here = self.statistic.at(int(marks.sum()))
+            found.append(here.values(order[None])[0])
+        return np.array(found)
+
+# %% ../nbs/10_statistics.ipynb #c073_4
+@singledispatch
+def under(statistic, design: Design) -> Statistic:
+    "The same statistic for labellings of the points of a design"
+    return statistic if design.members is None else OnRows(statistic, design)
+
+# %% ../nbs/10_statistics.ipynb #c073_6
+def to_unit_variance(F, strata: int = 1) -> np.ndarray:
+    "Centred features with variance one; what does not vary is 0"
+    F = F - F.mean(0)
+    scale = np.sqrt((F**2).sum(0) / max(len(F) - strata, 1))
+    return F / np.where(
+        scale > 1e-9 * max(np.abs(F).max(initial=0), TINY), scale, np.inf
+    )
+
+
+@under.register
+def _(statistic: Together, design):
+    other = copy.copy(statistic)
+    other.parts = [under(part, design) for part in statistic.parts]
+    return other
+
+
+@under.register
+def _(statistic: Contrast, design):
+    F = design.features(statistic.features)
+    if statistic.apart:
+        F = to_unit_variance(F, 1 if design.blocks is None else design.blocks.max() + 1)
+    return Contrast(F, design.n, statistic.apart, statistic.matrix, design.masses)
+
+
+@under.register
+def _(statistic: MMD, design):
+    K = design.gram(statistic.K)
+    if design.masses is None:
+        return MMD(K, design.n)
+    return WeighedMMD(K, design.n, design.masses)
+
+
+class WeighedMMD(Statistic):
+    "MMD of points that do not weigh alike"
+
+    def __init__(self, K, n, masses):
+        self.K, self.n, self.masses = K, n, masses
+
+    def _values(self, marks):
+        W = signed_weights(marks, self.masses)
+        return ((W @ self.K) * W).sum(1)
+
+    def values(self, orders):
+        return in_chunks(self._values, label_marks(orders, self.n, len(self.K)))
+
+# %% ../nbs/10_statistics.ipynb #c073_8
+@under.register
+def _(statistic: SortedKPW, design):
+    if design.masses is not None:
+        return OnRows(statistic, design)
+    return SortedKPW(design.features(statistic.phi), design.n)
+
+
+@under.register
+def _(statistic: RefitKPW, design):
+    if design.masses is not None:
+        return OnRows(statistic, design)
+    other = statistic.at(design.n)
+    other._pose(design.features(statistic.phi))
+    return other
+
+# %% ../nbs/10_statistics.ipynb #c073_10
+class RowEdges(Statistic):
+    "Neighbours among the rows of the points of a design"
+
+    def __init__(self, edges: Edges, design: Design):
+        self.index, self.design, self.n = edges.index, design, design.n
+        N, nodes = len(edges.place), len(edges.index)
+        self.at_nodes = csr_array((np.ones(N), (edges.place, np.arange(N))), (nodes, N))
+        _edge_sums(self.index[:0], np.zeros((0, 1)), np.empty(0))  # compile it now
+
+    def values(self, orders):
+        if len(self.index) <= self.index.shape[1] + 1:  # all are neighbours of all
+            return np.zeros(len(orders))
+        points = len(self.design.relabelling.observed)
+        marks = label_marks(orders, self.n, points)
+        W = (self.at_nodes @ self.design.row_weights(marks).T).T
+        W = np.ascontiguousarray(np.round(W * points, 12))
+        out = np.empty(len(W))
+        _edge_sums(self.index, W, out)
+        return out / points**2
+
+
+@under.register
+def _(statistic: Edges, design):
+    return statistic if design.free else RowEdges(statistic, design)

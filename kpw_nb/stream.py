@@ -15,7 +15,7 @@ import numpy as np
 from .blind import FeatureMap, Pool, Rows, Senses
 from .core import kernel
 from .engine import Engine, in_chunks
-from .relabel import Free, Relabelling, Strata
+from .relabel import Free, Parts, Relabelling
 from .encode import Encoder, encoded, learn
 from .sample import Blocks, pool, take_rows
 from .table import match_columns, read_columns
@@ -261,6 +261,6 @@ def stream(samples, choose: Callable, kept: int, engine: Engine, encode=learn):
         OfKept(m.make(learnt, n), K) if m.features is None else next(contrasts)
         for m in family
     ]
-    strata = Strata((design, Free(*sizes.groups)))
+    strata = Parts((design, Free(*sizes.groups)))
     made = Together(parts), strata, tuple(rows), encoder
     return Streamed(*made, learnt, family, shares)

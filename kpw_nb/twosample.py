@@ -11,7 +11,7 @@ import numbers
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator, clone
 
 from .blind import Pool
 from .core import Result, check_choice, check_number, root_seed, spawn_seeds
+from .designs import Asked, Design, Designed, read_design, warn_if_clustered
 from .distance import KPWProjector, MeanProjector, WitnessProjector
 from kpw_nb.encode import (
     Encoder,
@@ -69,6 +70,7 @@ from kpw_nb.statistics import (
     Member,
     as_candidates,
     refit_statistics,
+    under,
     wasserstein_statistic,
 )
 from .stream import KEPT, stream
@@ -219,9 +221,23 @@ def _check_stream(t, wish, lazy):
         )
 
 
-def _method(t, n, m, lazy):
+def _check_design(t, wish):
+    "Refuse what would cut through a cluster or a pair"
+    if wish or t.method in ("split", "stream"):
+        raise ValueError(
+            f"{wish or f'method={t.method!r}'} cuts the rows into parts, and a design "
+            "(strata, clusters, paired) says which belong together; leave it out, or "
+            "train on other clusters first: KPWTest('split').fit(A, B).test(X, Y, "
+            "clusters=...)."
+        )
+    return "refit", "all rows are used; the design says what may be exchanged"
+
+
+def _method(t, n, m, lazy, designed=False):
     "(method, why)"
     wish = _wish(t)
+    if designed:
+        return _check_design(t, wish)
     _check_stream(t, wish, lazy)
     if t.method == "refit" and wish:
         raise ValueError(
@@ -241,10 +257,10 @@ def _method(t, n, m, lazy):
     return "split", f"{n + m} points are too many to search anew each time"
 
 # %% ../nbs/13_twosample.ipynb #c017
-def resolve(t, n: int, m: int, lazy: bool = False) -> Plan:
+def resolve(t, n: int, m: int, lazy: bool = False, designed: bool = False) -> Plan:
     "Every 'auto' of a `KPWTest` for samples of n and m points"
     _check_settings(t)
-    method, why = _method(t, n, m, lazy)
+    method, why = _method(t, n, m, lazy, designed)
     default = _is(t.candidates, "auto")
     family = "default" if default else "given"
     if _is(t.candidates, "cv"):
@@ -432,14 +448,17 @@ def units_of(t):
     return None if any(map(_has_units, as_candidates(t.candidates, list))) else "auto"
 
 
-def _refit(t, plan, X, Y, seeds, run, clock):
+def _refit(t, plan, X, Y, design, seeds, run, clock):
+    X, Y = design.comparable(X, Y)
     Z, n = pool(X, Y), len(X)
     shared = Pool(Z)
     family = as_candidates(t.candidates, partial(default_family, shared))
     statistic = refit_statistics(family, Z, n, t.refit_iter, shared)
+    if not design.free:
+        statistic = under(statistic, design)
     clock.lap("set-up")
     batch = CHUNK if _is_linear(family) else None
-    values = resample(statistic, Free(n, len(Y)), rng=seeds[2], batch=batch, **run)
+    values = resample(statistic, design.relabelling, rng=seeds[2], batch=batch, **run)
     clock.lap("permutations")
     weights = [getattr(c, "weight", 1.0) for c in family]
     return Outcome(
@@ -447,7 +466,7 @@ def _refit(t, plan, X, Y, seeds, run, clock):
     )
 
 # %% ../nbs/13_twosample.ipynb #c030
-def _held_out(trained, X, Y, seed, run, clock, detail=""):
+def _held_out(trained, X, Y, design, seed, run, clock, detail=""):
     "The statistic of held-out projections, a column for each fitted projector"
     n = len(X)
     projections = [p.transform(pool(X, Y)) for p in trained.projectors]
@@ -456,20 +475,22 @@ def _held_out(trained, X, Y, seed, run, clock, detail=""):
     else:
         pairs = zip(trained.potentials, projections, strict=True)
         parts = [Dual(*g(np.ascontiguousarray(F)), n) for g, F in pairs]
-    values = resample(Together(parts), Free(n, len(Y)), rng=seed, **run)
+    statistic = under(Together(parts), design)
+    values = resample(statistic, design.relabelling, rng=seed, **run)
     clock.lap("permutations")
     family, fitted = trained.projectors, trained.projectors.__getitem__
     return Outcome(values, family, trained.weights, fitted, (X, Y), detail)
 
 
-def _split(t, plan, X, Y, seeds, run, clock):
+def _split(t, plan, X, Y, design, seeds, run, clock):
     size = 0.5 if t.train_size is None else t.train_size
     train, test = split_samples(X, Y, size, seeds[0])
     trained = train_candidates(t, plan, *train, seeds[1])
     clock.lap("training")
     sizes = [len(s) for s in (*train, *test)]
     detail = "trained on {} + {} rows, tested on {} + {}".format(*sizes)
-    outcome = _held_out(trained, *test, seeds[2], run, clock, detail)
+    free = Design(Free(*map(len, test)))
+    outcome = _held_out(trained, *test, free, seeds[2], run, clock, detail)
     return outcome._replace(samples=(X, Y))  # every row is explained
 
 # %% ../nbs/13_twosample.ipynb #c032
@@ -528,7 +549,7 @@ def _in_words(shares, sizes):
     return words
 
 
-def _stream(t, plan, X, Y, seeds, run, clock):
+def _stream(t, plan, X, Y, design, seeds, run, clock):
     samples = _blocks(X, Y, t.missing)
     engine = Engine(run["workers"], run["progress"])
 
@@ -576,7 +597,7 @@ class KPWTestResult(Result):
     pvalue : float
         Exact.
     interval : tuple
-        95 % Monte Carlo bounds for the p-value of all relabellings.
+        95 % Monte Carlo bounds for it.
     plan : Plan
         Every choice that was made, and why.
     candidates : tuple of Candidate
@@ -597,14 +618,14 @@ class KPWTestResult(Result):
         What `where` and `plot` show, as points: all rows, or those kept of very many.
     encoding : Encoder
         How points were made of the tables: `fields` says what became of each column.
+    design : Design
+        Who may be exchanged with whom: `said`, in words.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from kpw_nb import kpw_test
-    >>> X, Y = np.arange(20.0)[:, None], np.arange(50.0, 70.0)[:, None]
-    >>> statistic, pvalue = result = kpw_test(X, Y, rng=0)
-    >>> pvalue, result.reject(), result.method
+    >>> result = kpw_test([[k] for k in range(20)], [[k] for k in range(50, 70)])
+    >>> result.pvalue, result.reject(), result.method
     (0.005, True, 'refit')
     """
 
@@ -621,6 +642,7 @@ class KPWTestResult(Result):
     projector: object
     samples: tuple
     encoding: Encoder
+    design: Design
 
     def __iter__(self):
         return iter((self.statistic, self.pvalue))
@@ -649,13 +671,44 @@ def where(self: KPWTestResult) -> Difference:
     "The rows and columns in which the samples differ, by the test's own relabellings"
     relabel = spawn_seeds(self.seed, 3)[2]
     options = dict(owner=self.encoding.owner, n_resamples=self.n_resamples, rng=relabel)
+    if not self.design.free:
+        options["design"] = self.design
     return explain(self.projector, *self.samples, **options)
+
+
+@patch(as_prop=True)
+def smallest_pvalue(self: KPWTestResult) -> float:
+    "The smallest p-value that these relabellings could give"
+    alike = _alike(self.design, self.plan)
+    return self.design.relabelling.smallest_pvalue(self.n_resamples, alike)
 
 
 @patch
 def transform(self: KPWTestResult, X) -> np.ndarray:
     "Rows of a table with the same columns, projected"
     return self.projector.transform(encode_others(self.encoding, X)[0].values)
+
+# %% ../nbs/13_twosample.ipynb #c037_1
+def _alike(design, plan):
+    "How many relabellings have the value of the observed one: a refit is symmetric"
+    return 2 if plan.method != "split" and design.relabelling.mirrored else 1
+
+
+def in_number(count) -> str:
+    "How many relabellings there are, in words"
+    return f"{count:.0f}" if count < 1e7 else "very many"
+
+
+def _design_rows(result):
+    "What is to be said of a design, if there is one"
+    design = result.design
+    if design.free:
+        return []
+    count = in_number(design.relabelling.count)
+    words = f"{design.said}; {count} relabellings"
+    return [
+        ("design", f"{words}, the smallest possible p is {result.smallest_pvalue:.2g}")
+    ]
 
 # %% ../nbs/13_twosample.ipynb #c038
 @patch
@@ -677,7 +730,8 @@ def _rows(self: KPWTestResult):
         ("p between", f"{low:.3g} and {high:.3g} (Monte Carlo, 95 %)"),
         ("most seen by", f"{best.name}: {best.sees}"),
         ("columns", summary(self.encoding)),
-        ("assumes", "that rows are independent of each other"),
+        *_design_rows(self),
+        ("assumes", self.design.assumes),
         ("method", f"{plan.method}: {plan.why}"),
         ("choices", how),
         ("candidates", ", ".join(c.name for c in self.candidates)),
@@ -775,7 +829,7 @@ def _explainer(table, family):
     return max((k for k, c in enumerate(table) if c.pvalue <= 2 * least), key=smooth)
 
 
-def _result(plan, outcome, seed, clock, encoder):
+def _result(plan, outcome, seed, clock, encoder, design):
     "Combine, calibrate, and fit the strongest candidate"
     values = outcome.values
     statistic, null = _combine(values, plan, outcome.weights)
@@ -801,6 +855,7 @@ def _result(plan, outcome, seed, clock, encoder):
         projector=projector,
         samples=outcome.samples,
         encoding=encoder,
+        design=design,
     )
 
 # %% ../nbs/13_twosample.ipynb #c046
@@ -810,12 +865,10 @@ class KPWTest(BaseEstimator):
     Parameters
     ----------
     method : {"auto", "refit", "split", "stream"}, default "auto"
-        "refit": all rows; what sees labels is redone in every permutation. "stream":
-        the same for very many rows, most of them in groups. "split": train on a part,
-        permute the rest (Algorithm 1 of the paper). "auto" chooses, and says so.
+        All rows, searched anew in every relabelling; train on a part, test the rest
+        (Algorithm 1); very many rows, most in groups. "auto" chooses, and says so.
     candidates : "auto", "kpw", "cv", a projector, or a list, default "auto"
-        What is tried: the default family; the paper's projector; its cross-validation,
-        which needs a split; projectors, or names of the default family.
+        The default family, the paper's projector, its cross-validation, or your own.
     combine : {"auto", "harmonic", "max", "minp", "softmax", "weights"}, default "auto"
         How several candidates become one statistic; "weights" come from training.
     statistic : {"auto", "wasserstein", "dual"}, default "auto"
@@ -830,6 +883,8 @@ class KPWTest(BaseEstimator):
         The unit of numbers: common, unless they share one; None leaves them alone.
     missing : {"error", "indicator", "drop"}, default "error"
         Gaps: refuse them, treat them as information, or leave out their rows.
+    weigh : {"clusters", "rows"}, default "clusters"
+        Do clusters weigh alike, or as many as their rows?
 
     Examples
     --------
@@ -837,8 +892,7 @@ class KPWTest(BaseEstimator):
     >>> from kpw_nb import KPWTest
     >>> g = np.random.default_rng(0)
     >>> X, Y = g.normal(size=(70, 2)), 3 * g.normal(size=(70, 2))
-    >>> trained = KPWTest("split").fit(X[:40], Y[:40])
-    >>> trained.test(X[40:], Y[40:], rng=0).pvalue
+    >>> KPWTest("split").fit(X[:40], Y[:40]).test(X[40:], Y[40:], rng=0).pvalue
     0.005
     """
 
@@ -853,6 +907,7 @@ class KPWTest(BaseEstimator):
         kept=KEPT,
         scale="auto",
         missing="error",
+        weigh="clusters",
     ):
         self.method = method
         self.candidates = candidates
@@ -863,6 +918,7 @@ class KPWTest(BaseEstimator):
         self.kept = kept
         self.scale = scale
         self.missing = missing
+        self.weigh = weigh
 
 # %% ../nbs/13_twosample.ipynb #c047
 @patch(as_prop=True)
@@ -940,14 +996,17 @@ def held_out_samples(t, X, Y) -> tuple:
     return X, Y
 
 # %% ../nbs/13_twosample.ipynb #c051
-def _warn_if_hopeless(n, m, plan, alpha=0.05):
-    "Say so if the samples are so small that no relabelling can be rare enough"
-    # for n = m a refit cannot tell X from Y
-    alike = 2 if plan.method != "split" and n == m else 1
-    smallest = Free(n, m).smallest_pvalue(10**9, alike)
+def _warn_if_hopeless(design, plan, alpha=0.05):
+    "Say so if there are so few relabellings that none can be rare enough"
+    relabelling = design.relabelling
+    smallest = relabelling.smallest_pvalue(10**9, _alike(design, plan))
     if smallest > alpha:
+        points = len(relabelling.observed)
+        what = f"{design.n} and {points - design.n} points"
+        if not design.free:
+            what = f"{relabelling.count} relabellings ({design.said})"
         warnings.warn(
-            f"{n} and {m} points can never reject at level {alpha}: the smallest "
+            f"{what} can never reject at level {alpha}: the smallest "
             f"possible p-value is {smallest:.2g}. Collect more data.",
             stacklevel=4,
         )
@@ -972,24 +1031,61 @@ def _gathered(t, X, Y):
     return tuple(take_rows(s, np.arange(len(s))) for s in samples)
 
 
-def _trained_test(t, X, Y, root, run):
+def _designed(t, X, Y, asked) -> Designed:
+    "Tables and design; without a design they stay as they are"
+    if not asked.anything:
+        return Designed(X, Y, None)
+    if is_lazy(X) or is_lazy(Y):
+        X, Y = _in_memory(X, Y)
+    return read_design(X, Y, asked, t.missing)
+
+
+def _in_memory(X, Y):
+    "Dask collections as tables: a design needs to see every row"
+    samples = _blocks(X, Y)
+    rows = sum(map(len, samples))
+    if rows > _MOST_GATHERED:
+        raise ValueError(
+            f"X and Y are dask collections of {rows} rows; with strata, clusters or "
+            f"paired at most {_MOST_GATHERED} are brought together. Average the rows "
+            "of each cluster first, or pass fewer rows of each."
+        )
+    return tuple(take_rows(s, np.arange(len(s))) for s in samples)
+
+
+_MOST_GATHERED = 10**6
+
+
+def _trained_test(t, X, Y, asked, root, run):
     "The test of held-out samples"
-    X, Y = encode_others(t.encoder_, X, Y)
+    found = _designed(t, X, Y, asked)
+    X, Y = encode_others(t.encoder_, found.X, found.Y)
+    design = found.design or Design(Free(len(X), len(Y)))
     _check_rows(t, X)
     _check_rows(t, Y)
-    _warn_if_hopeless(len(X), len(Y), t.plan_)
+    _warn_if_hopeless(design, t.plan_)
     trained, clock = Trained(t.projectors_, t.potentials_, t.weights_), _Clock()
     seed = spawn_seeds(root, 3)[2]
-    outcome = _held_out(trained, X, Y, seed, run, clock)
+    outcome = _held_out(trained, X, Y, design, seed, run, clock)
     why = "the projectors were trained on other data"
     p = t.plan_
     plan = Plan("split", p.family, p.statistic, p.combine, why)
-    return _result(plan, outcome, root, clock, t.encoder_)
+    return _result(plan, outcome, root, clock, t.encoder_, design)
 
 # %% ../nbs/13_twosample.ipynb #c053
 @patch
 def test(
-    self: KPWTest, X, Y, *, n_resamples: int = 199, rng=None, workers=1, progress=False
+    self: KPWTest,
+    X,
+    Y,
+    *,
+    strata=None,
+    clusters=None,
+    paired: bool = False,
+    n_resamples: int = 199,
+    rng=None,
+    workers=1,
+    progress=False,
 ) -> KPWTestResult:
     """The exact test of two samples.
 
@@ -997,6 +1093,10 @@ def test(
     ----------
     X, Y : array_like, data frame, Sample or Dask collection
         The samples.
+    strata, clusters : name of a column, or (labels of X, labels of Y), optional
+        Labels move within a stratum; clusters are moved as wholes.
+    paired : bool, default False
+        Row i of X goes with row i of Y; with clusters, each is in both samples.
     n_resamples : int, default 199
         Relabellings, the observed one not counted.
     rng : int, Generator, SeedSequence or None
@@ -1012,28 +1112,52 @@ def test(
         The answer, and how it was found.
     """
     check_resamples(n_resamples)
-    root = root_seed(rng)
+    root, asked = root_seed(rng), Asked(strata, clusters, paired, self.weigh)
     run = dict(n_resamples=n_resamples, workers=workers, progress=progress)
     with one_thread():
         if hasattr(self, "projectors_"):
-            return _trained_test(self, X, Y, root, run)
-        clock = _Clock()
-        X, Y = _gathered(self, X, Y)
-        plan = resolve(self, _rows_in(X), _rows_in(Y), isinstance(X, Blocks))
-        encoder = None
-        if plan.method != "stream":
-            X, Y, encoder = encode_samples(X, Y, units_of(self), self.missing)
-            plan = resolve(self, len(X), len(Y))  # rows with gaps may have gone
-            _warn_if_hopeless(len(X), len(Y), plan)
-        way = WAYS[plan.method]
-        outcome = way(self, plan, X, Y, spawn_seeds(root, 3), run, clock)
-        return _result(plan, outcome, root, clock, outcome.encoder or encoder)
+            return _trained_test(self, X, Y, asked, root, run)
+        return _test(self, X, Y, asked, root, run)
+
+# %% ../nbs/13_twosample.ipynb #c053_1
+def _encoded(t, found):
+    "Points of tables in memory, their encoder and design"
+    X, Y, encoder = encode_samples(found.X, found.Y, units_of(t), t.missing)
+    if found.design is None:
+        warn_if_clustered(X.source, Y.source)
+        return Designed(X, Y, Design(Free(len(X), len(Y)))), encoder
+    if t.missing == "drop":  # rows with gaps have gone before
+        encoder = replace(encoder, dropped_rows=found.dropped)
+    return Designed(X, Y, found.design), encoder
+
+
+def _test(t, X, Y, asked, root, run):
+    "The test of samples that nothing was trained for"
+    clock = _Clock()
+    if not asked.anything:
+        X, Y = _gathered(t, X, Y)
+    found, encoder = _designed(t, X, Y, asked), None
+    lazy, with_design = isinstance(found.X, Blocks), asked.anything
+    plan = resolve(t, _rows_in(found.X), _rows_in(found.Y), lazy, with_design)
+    if plan.method != "stream":
+        found, encoder = _encoded(t, found)
+        # rows with gaps may have gone
+        plan = resolve(t, len(found.X), len(found.Y), False, with_design)
+        _warn_if_hopeless(found.design, plan)
+    seeds, way = spawn_seeds(root, 3), WAYS[plan.method]
+    outcome = way(t, plan, found.X, found.Y, found.design, seeds, run, clock)
+    design = found.design or Design(Free(*map(len, outcome.samples)))
+    return _result(plan, outcome, root, clock, outcome.encoder or encoder, design)
 
 # %% ../nbs/13_twosample.ipynb #c054
 def kpw_test(
     X,
     Y,
     *,
+    strata=None,
+    clusters=None,
+    paired: bool = False,
+    weigh: str = "clusters",
     method: str = "auto",
     candidates="auto",
     n_resamples: int = 199,
@@ -1048,19 +1172,21 @@ def kpw_test(
 ) -> KPWTestResult:
     """Do X and Y come from the same distribution, and if not, where do they differ?
 
-    An exact permutation test of all that a small family of projectors can see.
-
     Parameters
     ----------
     X, Y : array_like, data frame, Sample or Dask collection of shape (n, D), (m, D)
         The samples. Columns are numbers, dates, or texts with few values.
+    strata, clusters : name of a column, or (labels of X, labels of Y), optional
+        Labels move within a stratum (batch); clusters (donor) are moved as wholes.
+    paired : bool, default False
+        Row i of X goes with row i of Y; with clusters, each is in both samples.
+    weigh : {"clusters", "rows"}, default "clusters"
+        Do clusters weigh alike, or as many as their rows?
     method : {"auto", "refit", "split", "stream"}, default "auto"
-        "refit": all rows; what sees labels is redone in every permutation. "stream":
-        the same for very many rows, most of them in groups. "split": train on a part,
-        permute the rest (Algorithm 1 of the paper). "auto" chooses, and says so.
+        All rows, searched anew in every relabelling; train on a part, test the rest
+        (Algorithm 1); very many rows, most in groups. "auto" chooses, and says so.
     candidates : "auto", "kpw", "cv", a projector, or a list, default "auto"
-        What is tried: the default family; the paper's projector; its cross-validation,
-        which needs a split; projectors, or names of the default family.
+        The default family, the paper's projector, its cross-validation, or your own.
     n_resamples : int, default 199
         Relabellings, the observed one not counted.
     train_size : float or int, optional
@@ -1079,22 +1205,21 @@ def kpw_test(
         A number (-1: all cores) or a map-like function; the answer is the same.
     progress : bool or callable, default False
         True, False or a function of (done, total).
-
-    Returns
-    -------
-    KPWTestResult
-        `pvalue`, `statistic`, `where()`, `plot()`, and every choice that was made.
     """
-    tables = dict(scale=scale, missing=missing)
-    words = method, candidates, combine, statistic
-    test = KPWTest(*words, train_size=train_size, **tables)
+    test = KPWTest(method, candidates, combine, statistic)
+    test.set_params(train_size=train_size, scale=scale, missing=missing, weigh=weigh)
     run = dict(n_resamples=n_resamples, rng=rng, workers=workers, progress=progress)
-    return test.test(X, Y, **run)
+    return test.test(X, Y, strata=strata, clusters=clusters, paired=paired, **run)
 
 # %% ../nbs/13_twosample.ipynb #c056
 kpw_test.__doc__ = (
     (kpw_test.__doc__ or "")
     + """
+    Returns
+    -------
+    KPWTestResult
+        `pvalue`, `statistic`, `where()`, `effect()`, `plot()`, and every choice made.
+
     Raises
     ------
     ValueError, TypeError
@@ -1108,9 +1233,10 @@ kpw_test.__doc__ = (
 
     Notes
     -----
+    An exact permutation test of all that a small family of projectors can see.
     The p-value is (1 + b)/(1 + N), where b of N relabellings reach the observed value:
     under the null hypothesis it is at most α with probability at most α, for every n, m
-    and N. Rows must be independent of each other.
+    and N. Rows must be independent of each other, unless the design says otherwise.
 
     References
     ----------

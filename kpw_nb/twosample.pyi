@@ -4,6 +4,7 @@ from typing import Any
 from typing import NamedTuple
 import collections.abc
 import kpw_nb.blind
+import kpw_nb.designs
 import kpw_nb.encode
 import kpw_nb.explain
 import kpw_nb.relabel
@@ -36,7 +37,13 @@ class Plan(Result):
         why: str,
     ) -> None: ...
 
-def resolve(t: Any, n: int, m: int, lazy: bool = False) -> Plan: ...
+def resolve(
+    t: Any,
+    n: int,
+    m: int,
+    lazy: bool = False,
+    designed: bool = False,
+) -> Plan: ...
 
 def paper_grid(Z: Any) -> list: ...
 
@@ -114,6 +121,7 @@ class KPWTestResult(Result):
     projector: object
     samples: tuple
     encoding: kpw_nb.encode.Encoder
+    design: kpw_nb.designs.Design
     def __init__(
         self,
         statistic: float,
@@ -129,6 +137,7 @@ class KPWTestResult(Result):
         projector: object,
         samples: tuple,
         encoding: kpw_nb.encode.Encoder,
+        design: kpw_nb.designs.Design,
     ) -> None: ...
     def __iter__(self) -> Any: ...
     @property
@@ -138,8 +147,12 @@ class KPWTestResult(Result):
     def reason(self) -> str: ...
     def reject(self, alpha: float = 0.05) -> bool: ...
     def report(self, path: Any = None) -> Any: ...
+    @property
+    def smallest_pvalue(self) -> float: ...
     def transform(self, X: Any) -> numpy.ndarray: ...
     def where(self) -> kpw_nb.explain.Difference: ...
+
+def in_number(count: Any) -> str: ...
 
 def short_name(p: Any) -> str: ...
 
@@ -157,6 +170,7 @@ class KPWTest:
         kept: Any = 40000,
         scale: Any = 'auto',
         missing: Any = 'error',
+        weigh: Any = 'clusters',
     ) -> None: ...
     def fit(self, X: Any, Y: Any, rng: Any = None) -> KPWTest: ...
     def test(
@@ -164,6 +178,9 @@ class KPWTest:
         X: Any,
         Y: Any,
         *,
+        strata: Any = None,
+        clusters: Any = None,
+        paired: bool = False,
         n_resamples: int = 199,
         rng: Any = None,
         workers: Any = 1,
@@ -179,6 +196,10 @@ def kpw_test(
     X: Any,
     Y: Any,
     *,
+    strata: Any = None,
+    clusters: Any = None,
+    paired: bool = False,
+    weigh: str = 'clusters',
     method: str = 'auto',
     candidates: Any = 'auto',
     n_resamples: int = 199,

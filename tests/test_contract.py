@@ -20,7 +20,8 @@ import kpw_nb.twosample as twosample
 from kpw_nb import KPWProjector, KPWTest, MeanProjector, WitnessProjector
 from kpw_nb.baselines import SinkhornTest, paper_baselines
 from kpw_nb.blind import FeatureMap, find_neighbours
-from kpw_nb.relabel import Free, Strata
+from kpw_nb.designs import Design
+from kpw_nb.relabel import Free, Parts
 
 rng = np.random.default_rng(11)
 TRAIN = rng.normal(size=(12, 3)), rng.normal(size=(11, 3)) * [2, 1, 1]
@@ -360,7 +361,7 @@ ORDERS = np.array(
 )
 
 
-DESIGN = Strata((Free(3, 2), Free(n - 3, N - n - 2)))
+DESIGN = Parts((Free(3, 2), Free(n - 3, N - n - 2)))
 STRATA = np.array([DESIGN.draw(key) for key in np.random.SeedSequence(6).spawn(7)])
 
 
@@ -370,7 +371,23 @@ def grouped():
     return stream.GroupedContrast(FeatureMap(len), GRAM[:5, :4], GRAM[5:, :4], sizes)
 
 
+CLUSTERS = Design(Free(3, 4), np.sort(np.arange(N) % 7), weigh="rows")
+POINTS = np.array([Free(3, 4).draw(k) for k in range(0, 35, 5)])
+
+
 STATISTICS = {
+    "OnRows": lambda: (
+        statistics.OnRows(statistics.LineW(PHI, n), CLUSTERS),
+        POINTS,
+    ),
+    "RowEdges": lambda: (
+        statistics.RowEdges(statistics.Edges(find_neighbours(Z, 4), n), CLUSTERS),
+        POINTS,
+    ),
+    "WeighedMMD": lambda: (
+        statistics.WeighedMMD(GRAM[:7, :7], 3, np.arange(1.0, 8)),
+        POINTS,
+    ),
     "LineW": lambda: (statistics.LineW(PHI, n), ORDERS),
     "PathsW": lambda: (statistics.PathsW(COSTS, n), ORDERS),
     "SimplexW": lambda: (statistics.SimplexW(COSTS, n), ORDERS),
