@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -534,8 +535,18 @@ def judge_newton(transport, gen):
         close(factor * out.sum(), 0.3)
 
 
+class Small(NamedTuple):
+    "Two small clouds, their features, output factor and a start"
+
+    gen: np.random.Generator
+    Z: np.ndarray
+    features: object
+    P: np.ndarray
+    R: np.ndarray
+    S: np.ndarray
+
+
 def small_problem(seed=4, n=5, m=4, d=2):
-    "Features, output factor and a start"
     from kpw_nb.kernels import Gaussian, output_factor, output_matrix
     from kpw_nb.representer import make_features
 
@@ -543,7 +554,7 @@ def small_problem(seed=4, n=5, m=4, d=2):
     Z = np.vstack([gen.normal(size=(n, 3)), 1.7 * gen.normal(size=(m, 3))])
     features, P = make_features(Gaussian(1.5), Z), output_matrix(d, 0.5)
     S = gen.normal(size=(features.phi.shape[1], d))
-    return gen, Z, features, P, output_factor(P), S / np.linalg.norm(S)
+    return Small(gen, Z, features, P, output_factor(P), S / np.linalg.norm(S))
 
 
 def squared(F, n):
@@ -560,8 +571,8 @@ def judge_blocks(bcd):
 
     from kpw_nb.kernels import Gaussian
 
-    gen, Z, features, P, R, S = small_problem()
-    k, eta = Gaussian(1.5), 0.4
+    p, k, eta = small_problem(), Gaussian(1.5), 0.4
+    gen, Z, P = p.gen, p.Z, p.P
     G, A, U = bcd.literal_problem(k(Z, Z), P, 5)
     close(G, naive_G(k, Z[:5], Z[5:], P))
     close(A, naive_A(k, Z[:5], Z[5:], P))
@@ -572,7 +583,7 @@ def judge_blocks(bcd):
     zeta = bcd.literal_gradient(u, v, s, A, U, eta)
     numeric = slope(lambda s: bcd.literal_objective(u, v, s, A, U, eta), s)
     close(zeta, numeric, 1e-5, 1e-6 * np.abs(numeric).max())
-    tau, bound = bcd.theory_step(features.phi, R, 5, eta)
+    tau, bound = bcd.theory_step(p.features.phi, p.R, 5, eta)
     b = max(np.linalg.norm(a @ U, 2) ** 2 for row in A for a in row)
     close(bound, b, 1e-6)
     close(tau, 1 / (4 * b / eta + 4 * (b / eta) ** 2), 1e-6)
@@ -610,7 +621,8 @@ def judge_sweep(bcd):
 
 
 def judge_products(bcd):
-    gen, _, features, _, R, S = small_problem()
+    p = small_problem()
+    gen, features, S = p.gen, p.features, p.S
     for N in (9, 8):
         phi, W = features.phi[:N].copy(), gen.normal(size=(N, 2))
         close(bcd.gram_product(phi, phi @ phi.T, W), phi @ phi.T @ W)
@@ -643,7 +655,8 @@ def dense_run(phi, R, S, n, eta, tau, turns):
 
 
 def judge_descent(bcd):
-    _, _, features, _, R, S = small_problem()
+    p = small_problem()
+    features, R, S = p.features, p.R, p.S
     W = bcd.coefficients(features.phi, S)
     eta, start = 0.3, bcd.Start(W, np.zeros(4), 0.0)
     tau = 2 * bcd.theory_step(features.phi, R, 5, eta)[0]
@@ -663,7 +676,8 @@ def judge_descent(bcd):
 
 def judge_long_steps(bcd):
     "Rounding in the norm of S grows with every long step unless it is taken out"
-    _, _, features, _, R, S = small_problem(3, 12, 9)
+    p = small_problem(3, 12, 9)
+    features, R, S = p.features, p.R, p.S
     start = bcd.Start(bcd.coefficients(features.phi, S), np.zeros(9), 0.0)
     problem = bcd.Problem(features.phi, np.empty((0, 0)), R, 12, 0.5, 0.0)
     value = bcd.descent(problem, start, 20, 0.0, True).history[-1, 1]
@@ -675,7 +689,8 @@ def judge_long_steps(bcd):
 def judge_adaptive(bcd, problem, start):
     "Every turn of a run with the adaptive step keeps what its proposition says"
     r = bcd.descent(problem, start, 40, 1e-5, True)
-    F, value, size, angle, error, step = r.history.T
+    F, value, size = r.history[:, :3].T
+    angle, error, step = r.history[:, 3:].T
     taken, eta = step[1:] / 1.2, problem.eta
     first = min(step[1] / 1.2, eta / (2 * value[0]))
     tried = np.minimum(np.r_[eta / (2 * value[0]), step[1:-1]], 0.95 * eta / value[:-1])
@@ -707,8 +722,9 @@ def judge_order(bcd):
 def judge_exact(bcd):
     from kpw_nb.transport import exact_transport
 
-    gen, _, features, _, R, S = small_problem(6, 6, 5)
-    phi, W = features.phi, bcd.coefficients(features.phi, S)
+    p = small_problem(6, 6, 5)
+    gen, phi, R = p.gen, p.features.phi, p.R
+    W = bcd.coefficients(phi, p.S)
     r = bcd.exact_ascent(phi, R, 6, W, 25, 0.0)
     plan = exact_transport(r.F[:6], r.F[6:])
     close(bcd.sparse_laplacian(r.F, 6, plan), laplacian(plan.plan) @ r.F)
@@ -756,8 +772,13 @@ def interpret():
     "Without compilation the two casts of bits in `fast_exp` have to be NumPy's"
     import kpw_nb.core as core
 
-    core._bits_of = lambda x: np.float64(x).view(np.int64)
-    core._float_of = lambda bits: np.int64(bits).view(np.float64)
+    def bits_of(x):
+        return np.float64(x).view(np.int64)
+
+    def float_of(bits):
+        return np.int64(bits).view(np.float64)
+
+    core._bits_of, core._float_of = bits_of, float_of
 
 
 # --- the trials ----------------------------------------------------------------------
