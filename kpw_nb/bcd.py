@@ -199,9 +199,9 @@ def _zeros_apart(rows, columns):
 
 @kernel(fastmath=FAST)
 def _pull(plan, X, Y, columns, pull, out):
-    """Row sums Σ_j p_ij (c_j x_i - Y_j) in `out`; p_ij x_i is added to `pull`.
+    """Row sums Σ_j p_ij (w_j x_i - Y_j) in `out`; p_ij x_i is added to `pull`.
 
-    The points Y_j = c_j y_j and the sums stand in columns.
+    The points Y_j = w_j y_j and the sums stand in columns.
     """
     for i in range(0, len(plan), 2):
         k = min(i + 1, len(plan) - 1)

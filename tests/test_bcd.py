@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import naive_A, naive_cost, naive_G, naive_U, naive_V
+from scipy.special import logsumexp
 
 import kpw_nb.bcd as module
 import kpw_nb.core
@@ -318,8 +319,6 @@ def test_updates_meet_the_marginals(seed, n, m, d, log_eta):
 @pytest.mark.parametrize("near", [1.0, 100.0, 228.0, 345.0, 600.0, 3000.0])
 def test_a_far_point_gets_its_exact_potential(near):
     "Its column underflows; what exp cuts off must not be taken for the column sum"
-    from scipy.special import logsumexp
-
     F = np.sqrt([[0.0], [1e-6], [near], [near + 5000.0]])
     u = np.zeros(2)
     v = np.zeros(2)
@@ -436,7 +435,7 @@ def test_every_block_falls_as_far_as_its_lemma_says(seed, n, m, d, rho, eta):
         small = 1e-13 * max(1, abs(F0))
         if t:
             assert row_sums.sum() <= 1 + 1e-12  # what the u-lemma needs
-            assert F0 - F1 >= ((1 / n - row_sums) ** 2).sum() / 2 - small
+            assert F0 - F1 >= np.abs(1 / n - row_sums).sum() ** 2 / 2 - small
         assert F1 - F2 >= error**2 / 2 - small
         assert F2 - F3 >= tau / 2 * (xi**2).sum() - small
         S, u, v = S1, u1, v1
@@ -659,3 +658,129 @@ def test_without_a_witness_the_start_is_blind_to_the_labels():
     for rows in (balanced, np.full((6, 3), np.nan)):
         S = witness_start(rows, directions, len(rows) // 2, 1)
         np.testing.assert_allclose(S[:, 0], directions[:, 0], atol=1e-12)
+
+
+# --- the theorem ---------------------------------------------------------------------
+
+
+def random_state(seed, x):
+    "Costs (L_ij s)² with b/η = x and η = 1, and u, v, s just after a v-update"
+    gen = np.random.default_rng(seed)
+    n, m, r = gen.integers(1, 5), gen.integers(1, 5), gen.integers(2, 6)
+    L = gen.normal(size=(n, m, r)) * 10 ** gen.uniform(-2, 0) + gen.normal(size=r)
+    L *= math.sqrt(x / (L**2).sum(-1).max())
+    s = gen.normal(size=r)
+    s /= np.linalg.norm(s)
+    c, v = (L @ s) ** 2, 3 * gen.normal(size=m)
+    u = -np.log(n) - logsumexp(v - c, axis=1)
+    return L, u, -np.log(m) - logsumexp(u[:, None] - c, axis=0), s
+
+
+def s_step(state, tau):
+    "The fall of F over τ‖ξ‖², and the largest mass on the chord"
+    L, u = state[:2]
+    v, s = state[2:]
+
+    def plan(s):
+        return np.exp(u[:, None] + v - (L @ s) ** 2)
+
+    zeta = -2 * np.einsum("ij,ij,ijk->k", plan(s), L @ s, L)
+    xi = zeta - (s @ zeta) * s
+    new = (s - tau * xi) / np.linalg.norm(s - tau * xi)
+    mass = [plan(s + lam * (new - s)).sum() for lam in np.linspace(0, 1, 9)]
+    return (1 - mass[-1]) / (tau * (xi @ xi)), max(mass)
+
+
+@pytest.mark.parametrize("log_x", range(-2, 4))
+def test_the_s_lemma_holds_as_printed_and_for_the_longer_step(log_x):
+    "No factor is lost, and none is left: ten times the step breaks it"
+    x = 10.0**log_x
+    longest = 1 / (2 * x + 4 * x**2)
+    states = [random_state(seed, x) for seed in range(150)]
+    for tau in (longest, 1 / (4 * x + 4 * x**2), longest / 7):
+        gains, mass = np.array([s_step(state, tau) for state in states]).T
+        assert (gains >= 1 - tau * (x + 2 * x**2) - 1e-6).all()
+        assert gains.max() < 1.5 and mass.max() <= 1 + 1e-9
+    assert min(s_step(state, 10 * longest)[0] for state in states) < 0.5
+
+
+@pytest.mark.parametrize("eta", [1.0, 0.1, 0.02])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_adaptive_step_keeps_its_proposition(shape, eta):
+    p = Problem(10, *shape, 0.5)
+    h = run(p, eta, max_iter=80, tol=1e-5).history
+    F, value, size = h[:, :3].T
+    error, steps = h[:, 4], h[:, 5]
+    taken = steps[1:] / 1.2
+    x = theory_step(p.phi, p.R, p.n, eta)[1] / eta
+    safe = 1 / (2 * x + 4 * x**2)
+    first = np.r_[eta / (2 * value[0]), steps[1:-1]]
+    tried = np.minimum(first, 0.95 * eta / value[:-1])
+    halvings = np.log2(tried / taken)
+    np.testing.assert_allclose(halvings, np.round(halvings), atol=1e-6)
+    most = len(taken) * math.log2(1.2) + math.log2(2 * tried[0] / safe)
+    assert taken.min() >= safe / 2 and halvings.sum() <= most + 1e-6
+    promised = 1e-4 * taken * size[:-1] ** 2 + error[1:] ** 2 / 2
+    assert (-np.diff(F) >= promised - 1e-13).all()
+
+
+@pytest.mark.parametrize("eta", [1.0, 0.1])
+@pytest.mark.parametrize("eps1, share", [(1.0, 0.1), (0.3, 0.01)])
+def test_the_theorem_counts_the_turns(eta, eps1, share):
+    "From v = 0; and what is returned is as good as promised"
+    p = Problem(11, 5, 6, 2, 0.5)
+    tau, b = theory_step(p.phi, p.R, p.n, eta)
+    mean = p.phi.T @ laplacian(np.full((5, 6), 1 / 30)) @ p.phi
+    mean_cost = np.linalg.eigvalsh(p.P)[-1] * np.linalg.eigvalsh(mean)[-1]
+    most = 2 * mean_cost / eta * max(1 / (tau * eps1**2), share**-2)
+    h = run(p, eta, tau, int(min(most, 20_000)) + 2).history
+    done = (h[:, 2] <= eps1) & (h[:, 4] <= share)
+    turns = int(np.argmax(done))
+    assert done.any() and turns <= most
+    F = run(p, eta, tau, turns + 1)
+    best = kpw_nb.transport.sinkhorn(costs(F.F, 5), eta, tol=1e-13)
+    assert -1e-12 <= eta * F.objective + best.objective <= share * b
+
+
+def test_the_printed_count_of_turns_is_too_small():
+    "One pair of points, x = 100: hundreds of turns where less than one is promised"
+    x, angle, turns = 100.0, math.atan(2), 0
+    eta, tau, eps1 = 1 / x, 1 / (4 * x + 4 * x**2), 0.79 * x
+    start = (math.exp(-x * math.cos(angle) ** 2) - 1 + x) * (8 * eta + 8) / eps1**2
+    while x * math.sin(2 * angle) > eps1:
+        angle -= math.atan(tau * x * math.sin(2 * angle))
+        turns += 1
+    assert start < 1 < 100 < turns <= 2 * x / (tau * eps1**2) < 10 * turns
+
+
+@prop(
+    seed=st.integers(0, 2**31),
+    eta=st.sampled_from([0.05, 0.3, 2.0]),
+    radius=st.floats(0.05, 1.0),
+)
+def test_the_hinge(seed, eta, radius):
+    "A larger sphere is better, and a lower F is a dearer plan"
+    gen = np.random.default_rng(seed)
+    gaps = gen.normal(size=(4, 2))[:, None] - gen.normal(size=(5, 2))
+    s, other = gen.normal(size=(2, 2))
+    here, there = ((gaps @ (z / np.linalg.norm(z))) ** 2 for z in (s, other))
+    whole, part = (
+        kpw_nb.transport.sinkhorn(c, eta, tol=1e-11).objective
+        for c in (here, radius**2 * here)
+    )
+    assert part <= whole + 1e-9
+    u, v = gen.normal(size=4), gen.normal(size=5)
+    assert -eta * F_of(u, v, here, eta) <= whole + 1e-9  # weak duality
+    plan = np.exp(u[:, None] + v - here / eta)
+    fall = F_of(u, v, here, eta) - F_of(u, v, there, eta)
+    assert (plan * (there - here)).sum() >= eta * fall - 1e-9 * plan.sum()
+
+
+@prop(seed=st.integers(0, 2**31), log_eta=st.floats(-1, 3))
+def test_large_eta_tends_to_the_mean_cost(seed, log_eta):
+    "Within b²/8η, so not to a difference of means"
+    gen, eta = np.random.default_rng(seed), 10.0**log_eta
+    c = gen.uniform(size=(4, 5))
+    value = kpw_nb.transport.sinkhorn(c, eta, tol=1e-12).objective
+    short = c.mean() - (value + eta * (1 + math.log(20)))
+    assert -1e-9 * eta <= short <= 1 / (8 * eta) + 1e-9 * eta

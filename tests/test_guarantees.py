@@ -501,3 +501,44 @@ def test_rate_is_repeatable_and_takes_vectors():
 def test_bad_input_is_named(call, word):
     with pytest.raises(ValueError, match=word):
         call()
+
+
+# --- paid for, and sharp enough to fail
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 1.9])
+@pytest.mark.parametrize("n", [50, 400])
+def test_the_explicit_theorem_below_two(p, n):
+    "On coins, exactly: the law of the difference of two binomials"
+    alpha, heads = 0.05, np.arange(n + 1)
+    law = binom.pmf(heads, n, 0.5)
+    joint = np.outer(law, law)
+    roots = 2 * (np.abs(heads[:, None] - heads) / n) ** (1 / p)
+    bias = kpw_bias(n, n, 1, p, 1.0, rank=1) ** (1 / p)
+    bound = bias + math.sqrt(2 * math.log(1 / alpha) * 2 * n ** (1 - 2 / p))
+    assert joint[roots >= bound].sum() <= alpha
+    assert joint[roots >= bound / 10].sum() > alpha  # a tenth of it would fail
+
+
+@pytest.mark.parametrize("share", [0.98, 0.9, 0.8])
+def test_type2_bound_is_within_ten_times_the_exact_error(share):
+    n, kpw = 100, 4 * 0.35
+    first, second = (binom.pmf(np.arange(n + 1), n, q) for q in (0.5, 0.85))
+    seen = np.outer(first, second)
+    values = 4 * np.abs(np.arange(n + 1)[:, None] - np.arange(n + 1)) / n
+    missed = seen[values < share * kpw].sum()
+    assert missed <= type2_bound(kpw, share * kpw, n, n, 1.0, 2) < 10 * missed
+
+
+def test_tails_are_paid_for_by_a_union_over_ranks():
+    "Estimates are often too low somewhere; raised ones hardly ever are"
+    g, k, q = np.random.default_rng(12), Gaussian(2.0), 30
+    points = g.standard_normal((80, 2))
+    truth = kernel_tail(k, points, g.standard_normal((20_000, 2)))
+    paid = math.sqrt(math.log(len(truth) / 0.1) / (2 * q))
+    low = [
+        kernel_tail(k, points, g.standard_normal((q, 2))) - truth for _ in range(100)
+    ]
+    assert sum((short < -1e-3).any() for short in low) > 40
+    # at most 10 % of the time: more than 17 of 100 has then probability 0.01
+    assert sum((short + paid < -1e-3).any() for short in low) <= 17

@@ -257,6 +257,8 @@ def test_descent_lemmas(seed, magnitude):
         assert F0 - F1 >= (
             (rows - 1 / n) ** 2 / (2 * np.maximum(rows, 1 / n))
         ).sum() - 1e-12 * max(1, abs(F0))
+        in_l1 = 1.5 / (1 + 2 * rows.sum()) * np.abs(rows - 1 / n).sum() ** 2
+        assert F0 - F1 >= in_l1 - 1e-12 * max(1, abs(F0))  # for any mass
         if rows.max() <= 1:
             assert F0 - F1 >= 0.5 * ((rows - 1 / n) ** 2).sum() - 1e-12 * max(
                 1, abs(F0)
@@ -264,6 +266,31 @@ def test_descent_lemmas(seed, magnitude):
         assert F1 - F2 >= 0.5 * np.abs(cols - 1 / m).sum() ** 2 - 1e-12 * max(
             1, abs(F1)
         )  # Pinsker
+
+
+@pytest.mark.parametrize("mass", [0.01, 0.5, 1.0, 3.0])
+def test_pinsker_for_any_mass_is_nearly_sharp(mass):
+    "Two rows; at mass one the bound is attained, so a larger constant would fail"
+    gen, slack = np.random.default_rng(0), []
+    for _ in range(3000):
+        due, before = gen.dirichlet(np.ones(2)), mass * gen.dirichlet(np.ones(2))
+        gain = (due * np.log(due / before)).sum() - 1 + mass
+        slack.append(gain / (1.5 / (1 + 2 * mass) * np.abs(due - before).sum() ** 2))
+    assert 1 - 1e-6 <= min(slack) < (1.001 if mass == 1 else 3)
+
+
+@pytest.mark.parametrize("eta", [0.05, 0.02, 0.01])
+def test_the_gap_is_bounded_by_the_column_error_and_nearly_equal(eta):
+    """Points on a line: half at each of y = (0, 1), one more near the second. The
+    printed rule, ε₂ = 4 b times the error, does not bound F - min F; it bounds η times
+    that."""
+    C = cost_matrix(np.r_[np.zeros(50), np.ones(50), 0.95], np.r_[0.0, 1.0])
+    v = np.array([-0.5, 0.0]) / eta
+    u = -np.log(len(C)) - logsumexp(v - C / eta, axis=1)
+    error = np.abs(np.exp(u[:, None] + v - C / eta).sum(0) - 0.5).sum()
+    gap = dual_objective(u, v, C, eta)
+    gap += sinkhorn(C, eta, tol=1e-13).objective / eta
+    assert eta * gap <= C.max() * error < 2 * eta * gap and gap > 4 * error
 
 
 @pytest.mark.parametrize("kind", ["clusters", "grid", "weights", "random"])
