@@ -148,7 +148,8 @@ def relax(phi, n, tol=_TARGET) -> Relaxation:
     unit = _unit_length(phi)
     phi = phi / unit
     S = _first_factor(phi, n)
-    bound, value, plan, best = math.inf, -1.0, None, S
+    bound, plan = math.inf, None
+    value, best = -1.0, S
     for share in _SHARES:
         S, new_plan = _climb(phi, n, S, share)
         new_bound, directions = plan_bound(phi, n, new_plan, 2)
