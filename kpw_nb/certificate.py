@@ -197,6 +197,7 @@ def rounded_weights(phi, n, R, relaxed) -> np.ndarray:
 def upper_bound(phi, n, R, S, relaxed) -> float:
     "No projector ΦSRᵀ with ‖S‖ = 1 has a larger W; S is the one that was found"
     F = phi @ S @ R.T
-    own = plan_bound(phi, n, exact_transport(F[:n], F[n:]).plan)[0]
+    plan = repair_plan(exact_transport(F[:n], F[n:]).plan)
+    own = plan_bound(phi, n, plan)[0]
     outputs = np.linalg.norm(R, 2) ** 2 * (1 + 1e-14 * len(R))
     return outputs * min(own, relaxed.bound)

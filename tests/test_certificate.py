@@ -119,6 +119,8 @@ def test_relaxation_is_the_linear_program(seed):
     assert solved.value <= program * (1 + 1e-5)
     assert program * (1 - 1e-9) <= solved.bound <= program * (1 + 3e-3)
     np.testing.assert_allclose(np.linalg.norm(solved.S), 1)
+    np.testing.assert_allclose(solved.plan.sum(1), 1 / n, rtol=1e-12)  # repaired
+    np.testing.assert_allclose(solved.plan.sum(0), 1 / m, rtol=1e-12)
     F = phi @ solved.S
     np.testing.assert_allclose(solved.value, wasserstein(F[:n], F[n:]))
 
