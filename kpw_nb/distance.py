@@ -658,7 +658,8 @@ def kpw_distance(
     ...
     certificate : bool, default False
         Compute `upper_bound` and `gap`, too, and search from one more start that they
-        give. Up to 2**22 pairs of points.
+        give. Up to 2**22 pairs of points; about a second for 200 of each sample, a
+        minute for 1,000.
 
     Returns
     -------
