@@ -62,6 +62,8 @@ def factor_of(est: Any) -> Any: ...
 
 class KPWResult(Result):
     value: float
+    upper_bound: float | None
+    gap: float | None
     transport_cost: float
     objective: float
     converged: bool
@@ -77,6 +79,8 @@ class KPWResult(Result):
     def __init__(
         self,
         value: float,
+        upper_bound: float | None,
+        gap: float | None,
         transport_cost: float,
         objective: float,
         converged: bool,
@@ -114,6 +118,7 @@ def kpw_distance(
     tol: Any = 0.0001,
     rng: Any = None,
     progress: Any = False,
+    certificate: Any = False,
 ) -> KPWResult: ...
 
 class MeanProjector:
