@@ -764,7 +764,7 @@ class MeanProjector(_KernelProjector):
 
 # %% ../nbs/08_distance.ipynb #c076
 class WitnessProjector(_KernelProjector):
-    """The witness of MMD, the KPW projector for η → ∞.
+    """The witness of MMD: where KPW's debiased objective leads for η → ∞.
 
     Parameters
     ----------
