@@ -44,6 +44,8 @@ class Design:
         The stratum of each point; None if there is one only.
     batches : ndarray of int, or None
         The stratum of each row, if the user gave strata.
+    units : ndarray of int, or None
+        The cluster or pair of each row: what is independent of each other.
     weigh : {"clusters", "rows"}
         Do clusters weigh alike, or as many as their rows?
     said : str
@@ -56,6 +58,7 @@ class Design:
     members: np.ndarray | None = None
     blocks: np.ndarray | None = None
     batches: np.ndarray | None = None
+    units: np.ndarray | None = None
     weigh: str = "clusters"
     said: str = "rows are exchanged freely"
     assumes: str = "that rows are independent of each other"
@@ -313,6 +316,7 @@ def _rows_design(X, Y, strata, paired):
         return Design(
             Strata(pairs, n),
             blocks=pairs,
+            units=pairs,
             said=f"labels are swapped within {n} pairs of rows",
             assumes="that pairs are independent of each other",
         )
@@ -353,7 +357,7 @@ def _clusters_design(X, Y, strata, clusters, paired, weigh):
         _refuse_shared(clusters, X, Y)
     members, codes, of_x = _cluster_points(clusters, n)
     sizes = f"{of_x} + {len(codes) - of_x} clusters with {n} + {len(Y)} rows"
-    common = dict(members=members, weigh=weigh)
+    common = dict(members=members, units=clusters.codes, weigh=weigh)
     assumes = "that clusters are independent of each other"
     if strata is not None:
         first = _refuse_scattered(

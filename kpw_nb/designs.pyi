@@ -16,6 +16,7 @@ class Design:
     members: numpy.ndarray | None
     blocks: numpy.ndarray | None
     batches: numpy.ndarray | None
+    units: numpy.ndarray | None
     weigh: str
     said: str
     assumes: str
@@ -25,6 +26,7 @@ class Design:
         members: numpy.ndarray | None = None,
         blocks: numpy.ndarray | None = None,
         batches: numpy.ndarray | None = None,
+        units: numpy.ndarray | None = None,
         weigh: str = 'clusters',
         said: str = 'rows are exchanged freely',
         assumes: str = 'that rows are independent of each other',

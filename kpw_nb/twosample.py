@@ -32,6 +32,7 @@ from kpw_nb.encode import (
     learn,
     summary,
 )
+from .effect import Effect, measure_effect
 from .engine import CHUNK, Engine, one_thread
 from .explain import Difference, explain
 from .kernels import median_bandwidth
@@ -674,6 +675,26 @@ def where(self: KPWTestResult) -> Difference:
     if not self.design.free:
         options["design"] = self.design
     return explain(self.projector, *self.samples, **options)
+
+
+@patch
+def effect(self: KPWTestResult, confidence: float = 0.95) -> Effect:
+    """How large is the difference?
+
+    Parameters
+    ----------
+    confidence : float, default 0.95
+        Of each interval.
+
+    Returns
+    -------
+    Effect
+        `auc`: how often one would be right, shown one row of each; `interval`;
+        a bound on the total variation; the distance; `columns` in their own units.
+    """
+    options = dict(owner=self.encoding.owner, units=self.design.units)
+    options |= dict(confidence=confidence, rng=spawn_seeds(self.seed, 4)[3])
+    return measure_effect(self.projector, *self.samples, **options)
 
 
 @patch(as_prop=True)
