@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from fastcore.basics import patch
 
-from .blind import Pool, density
+from .bcd import sorted_ascent
+from .blind import Pool, density, search_features
 from .core import Result, check_choice, check_number, kernel, root_seed
 from kpw_nb.encode import (
     Encoder,
@@ -42,7 +43,7 @@ from kpw_nb.relabel import (
     permutation_pvalue,
     resample,
 )
-from .statistics import Statistic, contrast_value
+from .statistics import STEPS, Statistic, contrast_value
 from .table import BadTable, Columns, is_frame, read_columns
 from .twosample import default_family
 
@@ -248,6 +249,7 @@ class Look(NamedTuple):
     part: slice
     apart: bool
     matrix: np.ndarray | None
+    search: bool = False  # for the best projection, not for a difference of means
 
 
 class Points(NamedTuple):
@@ -272,22 +274,28 @@ class Points(NamedTuple):
         return [look for look in self.looks if look.weight > 0]
 
 # %% ../nbs/14_groups.ipynb #c018
-# statistics of pairs of rows, or searches: no contrasts of features
-_SEARCHED = ("KPW", "KPW smooth", "neighbours", "wide neighbours")
+_SEARCHES = ("KPW", "KPW smooth")
+_PAIRWISE = ("neighbours", "wide neighbours")  # no function of single rows
+
+
+def _seen_by(pool):
+    "The arguments of each `Look`, with features in place of a part of them"
+    family = default_family(pool)
+    for member in family:
+        if member.name not in _SEARCHES + _PAIRWISE:
+            made = member.make(pool, 1)
+            yield member.name, member.weight, made.features, made.apart, made.matrix
+    weight = sum(m.weight for m in family if m.name in _SEARCHES)
+    yield "KPW smooth", weight, search_features(pool, 1.0, "rkhs"), False, None, True
+    if not any(member.name == "density" for member in family):
+        seen = density(pool)
+        yield "density", 0.0, seen.raw(pool.rows), False, seen.matrix
 
 
 def look_at(pool: Pool) -> tuple:
     "(N, w) features of the rows, and the looks"
-    found = []
-    for member in default_family(pool):
-        if member.name not in _SEARCHED:
-            made = member.make(pool, 1)
-            parts = made.features, made.apart, made.matrix
-            found.append((member.name, member.weight, *parts))
-    if not any(name == "density" for name, *_ in found):
-        seen = density(pool)
-        found.append(("density", 0.0, seen.raw(pool.rows), False, seen.matrix))
-    ends = np.cumsum([0, *(raw.shape[1] for _, _, raw, _, _ in found)])
+    found = list(_seen_by(pool))
+    ends = np.cumsum([0, *(raw.shape[1] for _, _, raw, *_ in found)])
     F, looks = np.empty((len(pool.Z), ends[-1])), []
     for k, (name, weight, raw, *rest) in enumerate(found):
         part = slice(ends[k], ends[k + 1])
@@ -356,6 +364,8 @@ class PairContrast(Statistic):
         self.first, self.second = (points.of(g) for g in pair)
         self.looks = points.voters
         self.scales = [self._scale(look) for look in self.looks]
+        search = next(look.part for look in self.looks if look.search)
+        self.phi = np.vstack([self.first[:, search], self.second[:, search]])
 
     def _scale(self, look):
         "What a difference is divided by"
@@ -375,8 +385,10 @@ class PairContrast(Statistic):
         n, m = len(self.first), len(self.second)
         A, found = self.gaps(marks), []
         for look, scale in zip(self.looks, self.scales):
-            part = A[:, look.part] / scale
-            size = n * m / (n + m)
+            if look.search:
+                found.append(sorted_ascent(self.phi, marks, STEPS).max(1))
+                continue
+            part, size = A[:, look.part] / scale, n * m / (n + m)
             found.append(contrast_value(part, size, look.apart, look.matrix))
         return np.stack(found, axis=1)
 
@@ -490,7 +502,8 @@ class AllContrast(Statistic):
     "What each look sees of all groups, under permutations of the labels"
 
     def __init__(self, points: Points):
-        self.F, self.looks, self.sizes = points.F, points.voters, points.sizes
+        self.F, self.sizes = points.F, points.sizes
+        self.looks = [look for look in points.voters if not look.search]
         self.mean, spread = self.F.mean(0), self.F.std(0)
         self.spread = np.where(spread > 1e-9, spread, np.inf)
         add_groups(self.F[:0], np.zeros(0, np.int64), np.zeros((1, self.F.shape[1])))
@@ -543,8 +556,9 @@ def compare_at_once(points: Points, n_resamples, seed, engine=Engine()) -> Famil
     design = AnyOrder(tuple(points.sizes.tolist()))
     run = dict(n_resamples=n_resamples, rng=seed, batch=CHUNK)
     run |= dict(workers=engine.workers, progress=engine.progress)
-    found = resample(AllContrast(points), design, **run)
-    weights = [look.weight for look in points.voters]
+    statistic = AllContrast(points)
+    found = resample(statistic, design, **run)
+    weights = [look.weight for look in statistic.looks]
     values = aggregate(found.observed, found.null, "harmonic", weights=weights)
     return step_together(np.append(*values)[:, None])
 

@@ -52,6 +52,7 @@ class Look(NamedTuple):
     part: slice
     apart: bool
     matrix: numpy.ndarray | None
+    search: bool
     def __getattr__(self, name: str) -> Any: ...
 
 class Points(NamedTuple):
