@@ -98,14 +98,16 @@ def _without(frame, names):
 
 def read_frame(frame, by, clusters) -> Labelled:
     "A frame or an array, with its groups and clusters"
-    whole = frame if hasattr(frame, "__len__") else np.asarray(frame)
-    N = whole.shape[0] if hasattr(whole, "shape") else len(whole)
+    if hasattr(frame, "dask"):
+        raise TypeError("frame is a Dask collection; pass frame.compute().")
     asked = [("by", by)] + ([] if clusters is None else [("clusters", clusters)])
-    found = [_labels(whole, value, N, what) for what, value in asked]
-    taken = [value for _, value in asked if _is_name(value)]
-    if is_frame(whole) and not isinstance(whole, np.ndarray):
-        whole = _without(whole, taken)
-    columns = read_columns(whole, "frame")
+    whole = is_frame(frame)
+    columns = None if whole else read_columns(frame, "frame")
+    N = len(frame) if whole else len(columns)
+    found = [_labels(frame if whole else None, value, N, what) for what, value in asked]
+    if whole:
+        taken = [value for _, value in asked if _is_name(value)]
+        columns = read_columns(_without(frame, taken), "frame")
     return Labelled(columns, *(found + [None])[:2])
 
 # %% ../nbs/14_groups.ipynb #c009
@@ -411,6 +413,9 @@ def compare(points: Points, n_resamples: int, seed: int, pair) -> np.ndarray:
     return np.append(*aggregate(observed, null, "harmonic", weights=weights))
 
 # %% ../nbs/14_groups.ipynb #c032
+_ALONE = Engine()
+
+
 class Family(NamedTuple):
     "What all comparisons found"
 
@@ -426,7 +431,7 @@ def step_together(values) -> Family:
     return Family(step_down(z[0], z[1:]), np.array(alone), z[0])
 
 
-def compare_all(points: Points, pairs, n_resamples, seed, engine=Engine()) -> Family:
+def compare_all(points: Points, pairs, n_resamples, seed, engine=_ALONE) -> Family:
     "Many comparisons, each in its own task"
     run = partial(compare, points, n_resamples, seed)
     found = engine.run(run, pairs, total=len(pairs), desc="comparisons")
@@ -551,7 +556,7 @@ class AnyOrder(Relabelling):
         return np.random.Generator(np.random.PCG64(key)).permutation(self.observed)
 
 
-def compare_at_once(points: Points, n_resamples, seed, engine=Engine()) -> Family:
+def compare_at_once(points: Points, n_resamples, seed, engine=_ALONE) -> Family:
     "All groups in one comparison"
     design = AnyOrder(tuple(points.sizes.tolist()))
     run = dict(n_resamples=n_resamples, rng=seed, batch=CHUNK)
@@ -597,8 +602,10 @@ class GroupsResult(Result):
     >>> Z, batch = g.normal(size=(90, 3)), np.repeat(["a", "b", "c"], 30)
     >>> Z[60:, 1] += 2
     >>> result = kpw_groups(Z, batch, n_resamples=199, rng=0)
-    >>> result.differing()[["group", "against", "column"]].values.tolist()
-    [['b', 'c', 1], ['a', 'c', 1]]
+    >>> result.answer()
+    '2 of 3 pairs of 3 groups differ (family-wise 5 %)'
+    >>> result.differing()["against"].tolist()
+    ['c', 'c']
     """
 
     table: "pandas.DataFrame"  # noqa: F821  imported only when it is needed
@@ -687,6 +694,8 @@ def plot(self: GroupsResult, ax=None, alpha: float = 0.05):
     import matplotlib.pyplot as plt
     from scipy.cluster.hierarchy import leaves_list
 
+    from kpw_nb.plots import COLOURS
+
     names, k = list(self.distances.index), len(self.distances)
     order = leaves_list(_tree(self.distances)) if k > 2 else np.arange(k)
     if ax is None:
@@ -699,9 +708,10 @@ def plot(self: GroupsResult, ax=None, alpha: float = 0.05):
         found = self.differing(alpha)
         dots = [(place[a], place[b]) for a, b in zip(found["group"], found["against"])]
         both = np.array(dots + [dot[::-1] for dot in dots]).reshape(-1, 2).T
-        ax.scatter(*both, s=max(60 / k, 4) ** 1.2, color="#D55E00", label="differs")
+        ax.scatter(*both, s=min(max(400 / k, 3), 40), color=COLOURS["Y"])
+        ax.set_xlabel("a dot marks a pair that differs")
     ticks = dict(ticks=range(k), labels=[str(names[g]) for g in order])
-    size = "small" if k <= 25 else 4
+    size = min(max(240 / k, 3), 9)
     ax.set_xticks(**ticks, rotation=90, fontsize=size)
     ax.set_yticks(**ticks, fontsize=size)
     ax.set_title(self.answer(alpha), fontsize="medium")
@@ -795,7 +805,7 @@ def _warn_if_hopeless(names, sizes, pairs, of, alpha=0.05):
         warnings.warn(
             f"some comparisons can never reject at level {alpha}, for lack of {of}: "
             f"those of {some[:200]}. Collect more data, or join groups.",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
