@@ -29,7 +29,12 @@ from kpw_nb.encode import (
     summary,
 )
 from .engine import CHUNK, Engine, in_chunks, one_thread
-from .evidence import pooled_column, step_down, tail_evidence
+from kpw_nb.evidence import (
+    number_features,
+    pooled_column,
+    step_down,
+    tail_evidence,
+)
 from .explain import level_effect, number_effect
 
 # %% ../nbs/14_groups.ipynb #c004
@@ -454,42 +459,28 @@ def group_distances(points: Points) -> np.ndarray:
     return np.sqrt(np.maximum((D + D.T) / 2, 0.0))
 
 # %% ../nbs/14_groups.ipynb #c038
-class Shift(NamedTuple):
-    "Where two groups differ most"
-
-    column: int  # of the table
-    leading: int  # 0: centre, 1: spread, 4: gaps
-
-
-def _is_gap(encoder, j):
-    "Does this coordinate of a point say that a value is missing?"
-    learnt = encoder.learnt
-    used = int(learnt.use.sum())
-    return used <= learnt.order[j] < used + int((learnt.gaps > 0).sum())
-
-
-def largest_shift(points: Points, pair, encoder: Encoder) -> Shift:
+def largest_shift(points: Points, pair, encoder: Encoder) -> int:
     "The column with the largest shift of centre or spread, in standard units"
     look = next(look for look in points.looks if look.name == "columns")
     statistic = PairContrast(points, pair)
     scale = statistic.scales[statistic.looks.index(look)]
     shifts = np.abs(statistic.gaps(statistic.observed)[0, look.part] / scale)
     D, half = len(encoder.owner), len(shifts) // 2
-    centre, spread = shifts[:D], shifts[half : half + D]
-    j = int(np.maximum(centre, spread).argmax())
-    leading = 4 if _is_gap(encoder, j) else int(spread[j] > centre[j])
-    return Shift(int(encoder.owner[j]), leading)
+    both = np.maximum(shifts[:D], shifts[half : half + D])
+    return int(encoder.owner[both.argmax()])
 
 # %% ../nbs/14_groups.ipynb #c039
-def shift_in_words(tables, shift: Shift, names) -> str:
+def shift_in_words(tables, column: int, names) -> str:
     "What a column differs in, in its own units; `tables` are the rows of both groups"
-    values, levels = pooled_column(*tables, shift.column)
+    values, levels = pooled_column(*tables, column)
     n = len(tables[0])
     if levels is not None:
         words = level_effect(values, levels, n)
     else:
-        kind = tables[0].kinds[shift.column]
-        words = number_effect(values, n, kind, shift.leading)
+        F = number_features(values)
+        gaps = np.abs(F[:n].mean(0) - F[n:].mean(0))
+        leading = int(gaps.argmax()) if len(gaps) else 0
+        words = number_effect(values, n, tables[0].kinds[column], leading)
     first, _, second = words.rpartition(" in X, ")
     return f"{first} in {names[0]}, {second.removesuffix(' in Y')} in {names[1]}"
 
@@ -818,6 +809,20 @@ def pairs_of(how: str, control, names) -> list:
     return [(g, h) for g in range(k) for h in range(g + 1, k)]
 
 # %% ../nbs/14_groups.ipynb #c053
+_MOST_BYTES = 16e9  # of features
+
+
+def _refuse_large(N, D):
+    "Not more than fits into memory"
+    needed = 8 * N * (3 * D + 2200)
+    if needed > _MOST_BYTES:
+        raise ValueError(
+            f"frame has {N} rows and {D} columns, whose features would take "
+            f"{needed / 1e9:.0f} GB; choose columns (the most variable ones), take an "
+            "embedding of them, or fewer rows."
+        )
+
+
 class Screen(NamedTuple):
     "Everything that the table of results is made of"
 
@@ -834,6 +839,7 @@ def make_screen(ready: Ready, scale, missing: str) -> Screen:
     parts = np.arange(half), np.arange(half, len(columns))  # blind to the groups
     encoder = learn(*(columns.take(part) for part in parts), scale, missing)
     Z = encoded(encoder, columns).values
+    _refuse_large(*Z.shape)
     order = sorted_rows(Z, ready.roll, ready.clusters)
     ready = ready.take(order)
     points = make_points(Z[order], ready.roll, ready.clusters)
@@ -852,7 +858,7 @@ def _line(screen, pair, found):
     line |= dict(zip(("pvalue", "alone", "zscore"), found))
     shift = largest_shift(points, pair, screen.encoder)
     line |= dict(distance=screen.distances[pair])
-    line |= dict(column=ready.columns.names[shift.column])
+    line |= dict(column=ready.columns.names[shift])
     return line | dict(effect=shift_in_words(tables, shift, names))
 
 

@@ -352,6 +352,29 @@ def test_a_matrix_that_is_too_large_is_not_filled_in(monkeypatch):
         kpw_groups(annotated(sparse.csr_matrix(ARRAY)), "drug")
 
 
+def test_features_that_do_not_fit_are_refused(monkeypatch):
+    monkeypatch.setattr(groups, "_MOST_BYTES", 1000)
+    with pytest.raises(ValueError, match="choose columns"):
+        kpw_groups(FRAME, "drug")
+
+
+def test_a_lazy_frame_is_refused():
+    dask = pytest.importorskip("dask.dataframe")
+    with pytest.raises(TypeError, match="frame.compute"):
+        kpw_groups(dask.from_pandas(FRAME, npartitions=2), "drug")
+
+
+def test_a_shift_is_called_a_shift():
+    "Among many groups the squares of scores move as well, and more"
+    g = np.random.default_rng(2)
+    Z, by = g.normal(size=(300, 3)), np.arange(300) % 20
+    Z[by == 3, 1] += 4
+    line = kpw_groups(Z, by, control=0, **QUICK).table.iloc[0]
+    assert (line["group"], line["column"]) == (3, 1) and line["effect"].startswith(
+        "mean"
+    )
+
+
 @pytest.mark.parametrize(
     "labels",
     [
