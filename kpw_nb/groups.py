@@ -142,7 +142,7 @@ def _matrix(A, use):
         M = M.toarray()
     return M
 
-
+# %% ../nbs/14_groups.ipynb #c009a
 def read_annotated(A, by, clusters, use) -> Labelled:
     "Annotated data, with its groups and clusters"
     M, embedded = _matrix(A, use), use is not None and use in A.obsm
@@ -399,13 +399,17 @@ class PairContrast(Statistic):
             found.append(contrast_value(part, size, look.apart, look.matrix))
         return np.stack(found, axis=1)
 
-    def values(self, marks):
-        return in_chunks(self._values, marks)
+# %% ../nbs/14_groups.ipynb #c027a
+@patch
+def values(self: PairContrast, marks) -> np.ndarray:
+    "(B, looks) for labellings: is the point called by the name of the first group?"
+    return in_chunks(self._values, marks)
 
-    @property
-    def observed(self) -> np.ndarray:
-        "(1, n + m) the labelling as it is"
-        return (np.arange(len(self.first) + len(self.second)) < len(self.first))[None]
+
+@patch(as_prop=True)
+def observed(self: PairContrast) -> np.ndarray:
+    "(1, n + m) the labelling as it is"
+    return (np.arange(len(self.first) + len(self.second)) < len(self.first))[None]
 
 # %% ../nbs/14_groups.ipynb #c028
 def compare(points: Points, n_resamples: int, seed: int, pair) -> np.ndarray:
@@ -666,6 +670,17 @@ def _tree(distances):
     return optimal_leaf_ordering(linkage(close, "average"), close)
 
 
+def _draw_dots(ax, found, names):
+    "Mark the pairs in a table, on both sides of the diagonal"
+    from kpw_nb.plots import COLOURS
+
+    place = {name: i for i, name in enumerate(names)}
+    dots = [(place[a], place[b]) for a, b in zip(found["group"], found["against"])]
+    both = np.array(dots + [dot[::-1] for dot in dots]).reshape(-1, 2).T
+    ax.scatter(*both, s=min(max(400 / len(names), 3), 40), color=COLOURS["Y"])
+    ax.set_xlabel("a dot marks a pair that differs")
+
+# %% ../nbs/14_groups.ipynb #c048a
 @patch
 def plot(self: GroupsResult, ax=None, alpha: float = 0.05):
     """A heat map of the distances; a dot marks a pair that differs.
@@ -685,8 +700,6 @@ def plot(self: GroupsResult, ax=None, alpha: float = 0.05):
     import matplotlib.pyplot as plt
     from scipy.cluster.hierarchy import leaves_list
 
-    from kpw_nb.plots import COLOURS
-
     names, k = list(self.distances.index), len(self.distances)
     order = leaves_list(_tree(self.distances)) if k > 2 else np.arange(k)
     if ax is None:
@@ -694,13 +707,8 @@ def plot(self: GroupsResult, ax=None, alpha: float = 0.05):
         _, ax = plt.subplots(figsize=(side + 0.8, side), layout="constrained")
     image = ax.imshow(self.distances.to_numpy()[np.ix_(order, order)], cmap="Blues")
     ax.figure.colorbar(image, ax=ax, label="distance", shrink=0.8)
-    place = {names[g]: i for i, g in enumerate(order)}
     if self.how != "all":
-        found = self.differing(alpha)
-        dots = [(place[a], place[b]) for a, b in zip(found["group"], found["against"])]
-        both = np.array(dots + [dot[::-1] for dot in dots]).reshape(-1, 2).T
-        ax.scatter(*both, s=min(max(400 / k, 3), 40), color=COLOURS["Y"])
-        ax.set_xlabel("a dot marks a pair that differs")
+        _draw_dots(ax, self.differing(alpha), [names[g] for g in order])
     ticks = dict(ticks=range(k), labels=[str(names[g]) for g in order])
     size = min(max(240 / k, 3), 9)
     ax.set_xticks(**ticks, rotation=90, fontsize=size)
