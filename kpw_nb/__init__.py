@@ -14,6 +14,8 @@ _HOME = {
     "WitnessProjector": "distance",
     "kpw_changepoint": "segment",
     "kpw_distance": "distance",
+    "kpw_equivalence": "equivalence",
+    "kpw_groups": "groups",
     "kpw_test": "twosample",
     "power_study": "power",
     "sample_size": "power",
