@@ -14,6 +14,8 @@ from scipy import sparse, stats
 
 from kpw_nb import groups
 from kpw_nb.groups import (
+    AllContrast,
+    AnyOrder,
     GroupsResult,
     PairContrast,
     Roll,
@@ -451,6 +453,24 @@ def test_the_seed_repeats_and_progress_is_told():
     first = kpw_groups(FRAME, "drug", **run, progress=lambda *now: seen.append(now))
     assert seen == [(1, 3), (2, 3), (3, 3)]
     assert same(kpw_groups(FRAME, "drug", **run, rng=first.seed), first)
+
+
+@pytest.mark.parametrize("kind", ["pair", "all"])
+def test_contract_of_statistics(kind):
+    "A batch is its rows one by one, the argument is kept, and it pickles"
+    points = make([9, 6, 8])
+    if kind == "pair":
+        statistic = PairContrast(points, (0, 1))
+        labellings = np.vstack(list(pair_labellings([9, 6], (0, 1), 40, 1)))
+    else:
+        statistic, design = AllContrast(points), AnyOrder((9, 6, 8))
+        keys = np.random.SeedSequence(0).spawn(7)
+        labellings = np.stack([design.draw(key) for key in keys])
+    before, values = labellings.copy(), statistic(labellings)
+    alone = np.vstack([statistic(row[None]) for row in labellings])
+    assert np.array_equal(alone, values) and np.array_equal(labellings, before)
+    copy = pickle.loads(pickle.dumps(statistic))
+    assert np.array_equal(copy(labellings[::-1].copy())[::-1], values)
 
 
 def test_few_relabellings_are_the_first_of_many():
