@@ -11,7 +11,6 @@ import numpy
 import pandas
 
 __all__ = [
-    'GroupsResult',
     'kpw_groups',
 ]
 
