@@ -657,9 +657,8 @@ def kpw_distance(
         Two samples with the same columns.
     ...
     certificate : bool, default False
-        Compute `upper_bound` and `gap`, too, and search from one more start that they
-        give. Up to 2**22 pairs of points; about a second for 200 of each sample, a
-        minute for 1,000.
+        Compute `upper_bound` and `gap`, and search from one more start that they give;
+        a second for 200 points of each sample, at most 2**22 pairs.
 
     Returns
     -------
