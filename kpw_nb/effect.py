@@ -193,7 +193,7 @@ def best_cut(scores, labels) -> float:
 class Placed(NamedTuple):
     "Of each row"
 
-    count: np.ndarray  # how often it is compared
+    compared: np.ndarray  # how often
     wins: np.ndarray  # how often Y then has the larger score; ties count half
 
 
@@ -323,6 +323,8 @@ _MOST = 1000  # rows of each sample that a projector is fitted to
 
 def line_of(projector, Z, labels):
     "A fitted projector as a function to the line, larger for Y"
+    if (Z == Z[0]).all():
+        return lambda A: np.zeros(len(A))  # nothing varies, nothing is learnt
     fitted = clone(projector).fit(Z, labels)
     F = fitted.transform(Z)
     gap = F[labels == 1].mean(0) - F[labels == 0].mean(0)
@@ -346,7 +348,8 @@ def in_spreads(f, labels) -> np.ndarray:
     "Values centred between two samples, in units of the spread within them"
     x, y = f[labels == 0], f[labels == 1]
     size = np.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 2)
-    return (f - (x.mean() + y.mean()) / 2) / max(size, TINY)
+    size = max(size, 1e-3 * abs(y.mean() - x.mean()), TINY)  # 1,000 spreads at most
+    return (f - (x.mean() + y.mean()) / 2) / size
 
 # %% ../nbs/11a_effect.ipynb #c031
 def bootstrap_costs(values, units, rng) -> np.ndarray:

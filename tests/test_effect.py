@@ -185,6 +185,17 @@ def test_perfect_separation_is_not_certainty():
     assert 0.5 < effect.interval[0] < 0.95
 
 
+@pytest.mark.parametrize("projector", [None, KPWProjector(d=1, solver="exact")])
+def test_what_hardly_varies(projector):
+    "Two constants are told apart; one odd row in forty is no difference"
+    X, Y = np.zeros((10, 1)), np.ones((10, 1))
+    apart = measure_effect(projector, *as_samples(X, Y), rng=0)
+    assert apart.auc == 1 and apart.distance > 100 and np.isfinite(apart.distance)
+    X, Y = np.zeros((20, 1)), np.r_[np.ones((1, 1)), np.zeros((19, 1))]
+    alike = measure_effect(projector, *as_samples(X, Y), rng=0)
+    assert alike.interval[0] < 0.5 < alike.interval[1] and alike.total_variation == 0
+
+
 def test_two_values_only():
     g = np.random.default_rng(0)
     X, Y = as_samples(*(g.integers(0, 2, (40, 1)).astype(float) for _ in range(2)))
