@@ -260,9 +260,7 @@ def kpw_equivalence(
     missing: str = "error",
     rng=None,
 ) -> EquivalenceResult:
-    """Are X and Y closer to each other than a margin?
-
-    The null hypothesis is that they differ by the margin or more.
+    """Are X and Y closer than a margin? The null hypothesis is that they are not.
 
     Parameters
     ----------
@@ -292,6 +290,14 @@ def kpw_equivalence(
     -------
     EquivalenceResult
         `equivalent`, `pvalue`, `upper`, and how they were found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpw_nb.equivalence import kpw_equivalence
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 400, 2))
+    >>> kpw_equivalence(X, Y, 0.3).equivalent
+    True
     """
     check_choice(scale, "scale", ("mmd", "auc"))
     check_choice(method, "method", _METHODS)
