@@ -91,7 +91,7 @@ def area(x, y) -> float:
     "The same from one sort"
     return float(both_sides(np.sort(x), y).mean() / (2 * len(x)))
 
-
+# %% ../nbs/11a_effect.ipynb #c009_1
 def left_out_blocks(units, labels) -> list:
     "Positions of at most five blocks of rows, with whole units if these are not large"
     fewest = min(len(np.unique(units[labels == side])) for side in (0, 1))
@@ -193,7 +193,7 @@ def best_cut(scores, labels) -> float:
 class Placed(NamedTuple):
     "Of each row"
 
-    count: np.ndarray  # how often it is compared
+    compared: np.ndarray  # how often
     wins: np.ndarray  # how often Y then has the larger score; ties count half
 
 
@@ -221,7 +221,7 @@ class Estimate(NamedTuple):
     df: float
     most: float  # effective rows that it can be worth, at most
 
-
+# %% ../nbs/11a_effect.ipynb #c021_1
 def unit_variance(parts, labels, folds, units) -> tuple:
     "(variance, df) of the sum of parts that are centred in each fold and sample"
     scaled = np.array(parts, dtype=float)
@@ -301,7 +301,7 @@ def noise_share(rules, Z, labels) -> float:
     r = ((S @ S.T).sum() - K) / (K * (K - 1))
     return float(np.clip((K - 1) * (1 - r), 0, 1))
 
-
+# %% ../nbs/11a_effect.ipynb #c028_1
 def cross_fit(Z, labels, folds, units, rng=None) -> Crossed:
     "The score of each row by a rule that was learnt on the other folds"
     g, rules, most = as_rng(rng), [], 0
@@ -323,6 +323,8 @@ _MOST = 1000  # rows of each sample that a projector is fitted to
 
 def line_of(projector, Z, labels):
     "A fitted projector as a function to the line, larger for Y"
+    if (Z == Z[0]).all():
+        return lambda A: np.zeros(len(A))  # nothing varies, nothing is learnt
     fitted = clone(projector).fit(Z, labels)
     F = fitted.transform(Z)
     gap = F[labels == 1].mean(0) - F[labels == 0].mean(0)
@@ -346,7 +348,8 @@ def in_spreads(f, labels) -> np.ndarray:
     "Values centred between two samples, in units of the spread within them"
     x, y = f[labels == 0], f[labels == 1]
     size = np.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 2)
-    return (f - (x.mean() + y.mean()) / 2) / max(size, TINY)
+    size = max(size, 1e-3 * abs(y.mean() - x.mean()), TINY)  # 1,000 spreads at most
+    return (f - (x.mean() + y.mean()) / 2) / size
 
 # %% ../nbs/11a_effect.ipynb #c031
 def bootstrap_costs(values, units, rng) -> np.ndarray:
@@ -418,7 +421,7 @@ def typical_shift(values, labels, units, confidence: float) -> Shift:
     high = np.quantile(gaps, 0.5 + half, method="higher")
     return Shift(float(middle), float(low), float(high))
 
-
+# %% ../nbs/11a_effect.ipynb #c034_1
 def share_shift(marked, labels, units, confidence: float) -> Shift:
     "Share of Y that is marked minus that of X"
     one = np.zeros(len(labels), int)
@@ -624,7 +627,7 @@ def measure_effect(
     size = auc.value, interval_of(auc, confidence), least, *near
     return Effect(*size, columns, confidence, crossed.scores, labels, folds, *how)
 
-
+# %% ../nbs/11a_effect.ipynb #c041_1
 def _line(projector, scores, Z, labels, folds, rng):
     "Held-out projections, or scores, on a line in units of spreads"
     if projector is not None:

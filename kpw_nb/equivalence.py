@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from fastcore.basics import patch
 from scipy.special import stdtr, stdtrit
 
 from .core import Result, check_choice, check_number, spawn_seeds
@@ -183,20 +184,23 @@ class EquivalenceResult(Result):
     kernel: object
     sizes: tuple
 
-    def _rows(self):
-        limit = 0.5 + self.margin if self.scale == "auc" else self.margin
-        name = self.scale.upper()
-        answer = f"the {name} is below {limit:g}"
-        if not self.equivalent:
-            answer = f"not shown that the {name} is below {limit:g}"
-        of = "of the rule that was learnt" if self.scale == "auc" else str(self.kernel)
-        sure = f"{100 * (1 - self.alpha):g} %"
-        return [
-            ("answer", f"{answer} (p = {self.pvalue:.3g})"),
-            (name, f"{self.estimate:.4g}, at most {self.upper:.4g} ({sure}); {of}"),
-            ("method", f"{self.method}: {self.why}"),
-            ("rows", "{} of X, {} of Y".format(*self.sizes)),
-        ]
+# %% ../nbs/14a_equivalence.ipynb #c017_1
+@patch
+def _rows(self: EquivalenceResult):
+    "The answer in a sentence, then the rest"
+    limit = 0.5 + self.margin if self.scale == "auc" else self.margin
+    name = self.scale.upper()
+    answer = f"the {name} is below {limit:g}"
+    if not self.equivalent:
+        answer = f"not shown that the {name} is below {limit:g}"
+    of = "of the rule that was learnt" if self.scale == "auc" else str(self.kernel)
+    sure = f"{100 * (1 - self.alpha):g} %"
+    return [
+        ("answer", f"{answer} (p = {self.pvalue:.3g})"),
+        (name, f"{self.estimate:.4g}, at most {self.upper:.4g} ({sure}); {of}"),
+        ("method", f"{self.method}: {self.why}"),
+        ("rows", "{} of X, {} of Y".format(*self.sizes)),
+    ]
 
 # %% ../nbs/14a_equivalence.ipynb #c018
 _BOUNDED = (Gaussian, Laplace, Matern)
@@ -256,9 +260,7 @@ def kpw_equivalence(
     missing: str = "error",
     rng=None,
 ) -> EquivalenceResult:
-    """Are X and Y closer to each other than a margin?
-
-    The null hypothesis is that they differ by the margin or more.
+    """Are X and Y closer than a margin? The null hypothesis is that they are not.
 
     Parameters
     ----------
@@ -288,6 +290,14 @@ def kpw_equivalence(
     -------
     EquivalenceResult
         `equivalent`, `pvalue`, `upper`, and how they were found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpw_nb.equivalence import kpw_equivalence
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 400, 2))
+    >>> kpw_equivalence(X, Y, 0.3).equivalent
+    True
     """
     check_choice(scale, "scale", ("mmd", "auc"))
     check_choice(method, "method", _METHODS)
