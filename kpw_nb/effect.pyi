@@ -6,9 +6,7 @@ import kpw_nb.sample
 import numpy
 import pandas
 
-__all__ = [
-    'Effect',
-]
+__all__: list[str] = []
 
 def check_units(units: Any, labels: Any) -> numpy.ndarray: ...
 

@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy
 
 __all__ = [
-    'EquivalenceResult',
     'kpw_equivalence',
 ]
 

@@ -678,6 +678,13 @@ def _choice(name, options):
     return widgets.Dropdown(options=options, value=options[0], description=name)
 
 
+def _column_name(name):
+    "A field for the name of a column, or nothing"
+    return widgets.Text(
+        description=name, placeholder="a column", continuous_update=False
+    )
+
+
 class YourData(Explorer):
     "Two samples in, the answer's page out"
 
@@ -696,6 +703,9 @@ class YourData(Explorer):
             Y=_upload("Y"),
             scale=_choice("scale", ["auto", "std", "rank", "none"]),
             missing=_choice("missing", ["error", "indicator", "drop"]),
+            clusters=_column_name("clusters"),
+            strata=_column_name("strata"),
+            paired=widgets.Checkbox(value=False, description="paired"),
         )
         extra = [_buttons(self, n_resamples, "relabelling")]
         super().__init__(controls, delay, extra=extra)
@@ -747,8 +757,10 @@ def _work(self: YourData, given_up):
     s, seed = self.settings, _same_seeds(self._root, 2)[1]
     scale = None if s["scale"] == "none" else s["scale"]
     run = dict(n_resamples=self.n_resamples, rng=seed, progress=tick)
+    run |= {k: s[k].strip() or None for k in ("clusters", "strata")}
+    run |= dict(paired=s["paired"], missing=s["missing"], scale=scale)
     with _heard() as self.warned:
-        result = kpw_test(given.X, given.Y, scale=scale, missing=s["missing"], **run)
+        result = kpw_test(given.X, given.Y, **run)
     yield result
 
 # %% ../nbs/22_explore.ipynb #c051
@@ -786,8 +798,8 @@ def your_data(*, n_resamples: int = 199, delay: float = 0.3, rng=0) -> Explorer:
     Returns
     -------
     Explorer
-        The panel, with `controls` (data, X, Y, scale, missing), `value` (a
-        `KPWTestResult`), `page` (its report), `go` and `stop`.
+        The panel, with `controls` (data, X, Y, scale, missing, clusters, strata,
+        paired), `value` (a `KPWTestResult`), `page` (its report), `go` and `stop`.
 
     Examples
     --------

@@ -446,6 +446,21 @@ def test_your_data_takes_mixed_tables():
     assert "only 60 of 90 rows are different" in yours.text  # warnings are shown
 
 
+def test_your_data_takes_a_design():
+    "Each row of the wine is its own cluster, then a name that is no column"
+    yours = your_data(n_resamples=19, delay=0.01)
+    yours.controls["paired"].value = True
+    yours.run()
+    assert "row i of X and row i of Y" in yours.text  # 59 and 71 wines
+    yours.controls["paired"].value = False
+    yours.controls["clusters"].value = "grower"
+    yours.run()
+    assert "'grower' is no column of X" in yours.text
+    yours.controls["clusters"].value = " "
+    yours.run()
+    assert yours.value.design.free
+
+
 def test_your_data_shows_the_page_of_the_report():
     """Mutation: the explorer has a layout of its own again."""
     yours = your_data(n_resamples=19, delay=0.01).run()
