@@ -21,6 +21,9 @@ from .engine import Engine, one_thread
 from .sample import check_sample
 
 # %% ../nbs/09_relabel.ipynb #c011
+_LISTED = 20_000  # relabellings at most that are drawn from a list, each once
+
+
 class Relabelling:
     """Which relabellings of two samples the null hypothesis allows.
 
@@ -59,10 +62,11 @@ class Relabelling:
     def keys(self, n_resamples: int, rng=None) -> tuple:
         "One key for each relabelling wanted, and whether these are all there are"
         n_resamples = check_number(n_resamples, "n_resamples", 1, integer=True)
-        if self.count - 1 > n_resamples:
+        if self.count - 1 > max(n_resamples, _LISTED):
             return spawn_seeds(rng, n_resamples), False
         g = np.random.default_rng(spawn_seeds(rng, 1)[0])
-        return list(1 + g.permutation(self.count - 1)), True
+        ranks = 1 + g.permutation(self.count - 1)
+        return list(ranks[:n_resamples]), len(ranks) <= n_resamples
 
     def smallest_pvalue(self, n_resamples: int, alike: int = 1) -> float:
         "The smallest p-value possible, if `alike` relabellings have equal values"
