@@ -165,7 +165,9 @@ class Named(NamedTuple):
 
     def said(self, code) -> str:
         "A label in a message"
-        return called(self.names[code])
+        name = self.names[code]
+        whole = isinstance(name, float) and name.is_integer()
+        return called(int(name) if whole else name)
 
 
 def _is_pair(value):

@@ -26,6 +26,7 @@ from kpw_nb.encode import (
     encoded,
     has_gap,
     learn,
+    refuse_gaps,
     summary,
 )
 from .engine import CHUNK, Engine, in_chunks, one_thread
@@ -844,6 +845,8 @@ def make_screen(ready: Ready, scale, missing: str) -> Screen:
     "Encode all rows, and look at them"
     scale = None if ready.shared_unit and scale == "auto" else scale
     columns, half = ready.columns, len(ready.columns) // 2
+    if missing == "error":
+        refuse_gaps(columns)  # of the whole frame
     parts = np.arange(half), np.arange(half, len(columns))  # blind to the groups
     encoder = learn(*(columns.take(part) for part in parts), scale, missing)
     Z = encoded(encoder, columns).values
