@@ -511,5 +511,5 @@ def warn_if_clustered(X: Columns, Y: Columns):
                 "in both. If its rows belong together (donors, patients, files), pass "
                 f"clusters={called(column)}: without, the p-value is too small. If it "
                 "only names things, drop it.",
-                stacklevel=5,
+                stacklevel=6,
             )

@@ -684,7 +684,7 @@ def _warn_if_repeated(X, Y):
             f"only {rows} of {N} rows are different. Rows must be independent of each "
             "other: if these are copies or repeated measurements, the p-value is too "
             "small. Keep one row of each.",
-            stacklevel=4,
+            stacklevel=6,
         )
 
 # %% ../nbs/01a_encode.ipynb #c041

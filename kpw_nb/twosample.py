@@ -1029,7 +1029,7 @@ def _warn_if_hopeless(design, plan, alpha=0.05):
         warnings.warn(
             f"{what} can never reject at level {alpha}: the smallest "
             f"possible p-value is {smallest:.2g}. Collect more data.",
-            stacklevel=4,
+            stacklevel=5,
         )
 
 # %% ../nbs/13_twosample.ipynb #c052
