@@ -6,8 +6,8 @@ warning is an error. Nothing is fetched but the two scripts that live widgets ne
 Exported cells become API sections (`render.TableRenderer`) followed by their folded
 source; the house's own names (`exporti`) are shown as code, private ones folded. A name
 of the package in backticks becomes a link to its section. `pages.py` writes what no
-notebook holds: Reference, errata, changelog, and the pictures of the landing page;
-`reports.py` makes three reports and a page that leads to them."""
+notebook holds: Reference, ledger, errata, changelog, and the pictures of the landing
+page; `reports.py` makes three reports and a page that leads to them."""
 
 import ast
 import inspect
@@ -33,16 +33,17 @@ OUT = (
     Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else HERE
 )  # the tests build elsewhere
 PAGES, SITE = OUT / "_nb", OUT / "_site"
-sys.path[:0] = [str(ROOT), str(HERE)]
+sys.path[:0] = [str(ROOT), str(HERE), str(ROOT / "tools")]
 os.chdir(ROOT)  # nbdev looks for settings.ini from here
 
+import ledger  # noqa: E402
 import live  # noqa: E402
 import pages as generated  # noqa: E402
 import reports  # noqa: E402
 from vendor import fetch  # noqa: E402
 
 # generated pages that are added to a section of the sidebar
-ADDED = {"Start": ["reports"], "Record": ["errata", "changelog"]}
+ADDED = {"Start": ["reports"], "Record": ["ledger", "errata", "changelog"]}
 
 cfg = get_config()
 cfg["renderer"] = "render.TableRenderer"
@@ -140,9 +141,9 @@ def title(front, name):
     )
 
 
-def page(name, raw):
-    """One notebook as a page; labels of the symbols it documents are written as
-    (module.symbol)="""
+def page(name, raw, places=()):
+    """One notebook as a page; labels of the symbols it documents, and of the cells that
+    the ledger leads to, are written as (module.symbol)="""
     nb = prepare(deepcopy(raw))
     module = next(
         (
@@ -169,6 +170,8 @@ def page(name, raw):
             )
             continue
         cells, held = cells + held, []
+        if (place := ledger.label(name, cell.get("id", ""))) in places:
+            cells.append(mk_cell(f"({place})=", "markdown"))
         if cell.cell_type == "raw":
             front = yaml.safe_load(source.strip().strip("-"))
             called = front["title"]
@@ -312,7 +315,9 @@ def gather(found):
     """{name: Page} of the whole site: the notebooks of the sidebar, then what is
     generated from them; `found` are the sample reports"""
     raw = {name: read_nb(NBS / name) for _, names in sections() for name in names}
-    pages = {name: page(name, nb) for name, nb in raw.items()}
+    entries = [e for name, nb in raw.items() for e in ledger.take(nb, name)]
+    places = {e.label for e in entries}
+    pages = {name: page(name, nb, places) for name, nb in raw.items()}
     modules = {p.module: name for name, p in sorted(pages.items()) if p.module}
     extra = yaml.safe_load((HERE / "examples.yml").read_text(encoding="utf-8")) or {}
     reference, examples, missing = generated.reference(
@@ -328,9 +333,6 @@ def gather(found):
     generated.landing(
         pages["index.ipynb"].nb, raw, HERE, PAGES / "_gallery", reports.cards(found)
     )
-    errata = generated.errata(
-        {name: (p.title, p.nb) for name, p in pages.items() if name != "index.ipynb"}
-    )
     trees = [
         toctree(section, names + ADDED.get(section, []))
         for section, names in sections()
@@ -342,7 +344,12 @@ def gather(found):
     pages |= {
         name: Page("", "", nb)
         for name, nb in (
-            {"errata.ipynb": errata, "reports.ipynb": reports.page(found)} | reference
+            {
+                "ledger.ipynb": generated.ledger_page(ledger.statements(), entries),
+                "errata.ipynb": generated.errata_page(entries),
+                "reports.ipynb": reports.page(found),
+            }
+            | reference
         ).items()
     }
     for name, p in pages.items():

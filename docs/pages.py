@@ -1,5 +1,5 @@
-"""The pages that no notebook holds: Reference, errata, changelog, and the pictures
-of the landing page."""
+"""The pages that no notebook holds: Reference, ledger, errata, changelog, and the
+pictures of the landing page."""
 
 import base64
 import dataclasses
@@ -7,10 +7,10 @@ import inspect
 import re
 from doctest import DocTestParser
 from importlib import import_module
-from posixpath import dirname, join, normpath
 from pprint import pformat
 from typing import NamedTuple
 
+import ledger
 import yaml
 from execnb.nbio import dict2nb, mk_cell
 from examples import Example, cells, directives, find_example
@@ -302,106 +302,83 @@ def reference(modules, raw, lib, extra):
     return pages, code, missing
 
 
-# Errata -------------------------------------------------------------------------------
+# The ledger ---------------------------------------------------------------------------
 
-# a paragraph or callout that begins "**Erratum", names one by its number, or says in
-# passing what the paper prints or claims; in a section "What the paper prints" also
-# each paragraph that begins in bold
-ERRATUM = re.compile(
-    r"\*\*Errat|\(errat|\((?:The paper|Its proof)[^)]*\b(?:prints?|ends)\b"
-    r"|[Tt]he paper claims|[Oo]ne more slip"
-)
+ABOUT_LEDGER = """# The ledger
 
+*Every statement of the paper: where it is proved here, which cells check it, how sharp
+it is, and whether it holds as it is printed.*
 
-def paragraphs(text):
-    """Blocks of a Markdown text; a formula stays with the paragraph it belongs to, a
-    callout or fence is one block"""
-    blocks, inside = [], False
-    for block in re.split(r"\n\s*\n", text):
-        goes_on = (
-            blocks
-            and not blocks[-1].startswith("#")
-            and (
-                block.startswith("$$")
-                or (blocks[-1].rstrip().endswith("$$") and block[:1].islower())
-            )
-        )
-        if blocks and (inside or goes_on):
-            blocks[-1] += "\n\n" + block
-        else:
-            blocks.append(block)
-        inside = any(
-            len(re.findall(mark, blocks[-1], re.M)) % 2
-            for mark in (r"\$\$", r"^\s*```", r"^:::")
-        )
-    return blocks
+Statements have the numbers of the paper's PDF (the notebooks write Section 3 for III).
+The *slack* is the larger side of an inequality over the smaller one, where a cell found
+them closest: 1 is sharp. *Repaired* means that the statement or its proof does not hold
+as printed, and that a form which does is proved here; the [errata](errata.ipynb) say
+what was wrong. *Open*: not proved here as it stands."""
+ABOUT_ERRATA = """# Errata of the paper
+
+*Where the printed text of the paper does not hold, as found by running it.*
+
+Each entry is the paragraph of the notebook that says what is wrong. In the cells that
+it leads to, the printed form fails and the corrected one holds. A *slip* is a misprint,
+a *gap* a step that is missing, *wrong* a claim that fails, an *ambiguity* a text that
+can be read in two ways. The [ledger](ledger.ipynb) has every statement."""
 
 
-def mark_errata(name, nb):
-    """[(label, heading, text)] of the errata in a page; labels are written into it,
-    where they are not yet"""
-    found, heading = [], ""
-    for cell in nb.cells:
-        if cell.cell_type != "markdown":
-            continue
-        blocks, before = [], ""
-        for block in paragraphs(cell.source):
-            if m := re.match(r"#+ (.*)", block):
-                heading = m[1]
-            bold = heading.startswith("What the paper prints") and block.startswith(
-                "**"
-            )
-            if (bold or ERRATUM.search(block)) and not block.startswith(
-                ("#", "|", "```", ">")
-            ):
-                stem = re.sub("[^a-z0-9]+", "-", name.removesuffix(".ipynb").lower())
-                label = f"erratum-{stem}-{len(found) + 1}"
-                # "It is not." says nothing without the sentence that it answers
-                found.append(
-                    (
-                        label,
-                        heading,
-                        f"{before}\n\n{block}"
-                        if before
-                        and re.search(r"\*\*Erratum\.\*\* (It|Its|No) ", block)
-                        else block,
-                    )
-                )
-                block = f"({label})=\n{block}"
-            blocks.append(block)
-            before = "" if block.startswith(("#", "|", ":", "`", ">", "(")) else block
-        cell.source = "\n\n".join(blocks)
-    return found
-
-
-def from_top(text, folder):
-    "The relative links of a text in that folder, as links from the top of the site"
-    return re.sub(
-        r"\]\((?![a-z]+:|[#/])([^)]+)\)",
-        lambda m: f"]({normpath(join(folder, m[1]))})",
-        text,
-    )
-
-
-def errata(pages):
-    "The page of errata; pages: {name: (title, notebook)} in reading order"
-    parts = [
-        "# Errata of the paper\n\n*Where the printed text of the paper does not hold, "
-        "as found by running it.*\n\nEach entry is the paragraph of the notebook that "
-        "says what is wrong. Follow its link to the cell that shows it: there the "
-        "printed form fails and the corrected one holds."
+def places(entries):
+    "Links to the cells of these entries; after the first of a notebook by number"
+    found = {}
+    for e in entries:
+        found.setdefault(e.notebook.removesuffix(".ipynb"), {})[e.label] = None
+    links = [
+        f"[{name if count == 1 else count}](#{label})"
+        for name, labels in found.items()
+        for count, label in enumerate(labels, 1)
     ]
-    for name, (title, nb) in pages.items():
-        found = mark_errata(name, nb)
-        if not found:
-            continue
-        parts.append(f"## In {title}")
-        for label, heading, text in found:
-            text = re.sub(r"^:::.*\n?|^\(([\w.-]+)\)=\n", "", text, flags=re.M).strip()
-            text = from_top(text, dirname(name))
-            if heading:
-                text = f"{text}\n\n→ [{heading}](#{label}), with the cell that shows it"
-            parts.append(text)
+    return " ".join(links)
+
+
+def ledger_row(name, item, entries):
+    "The row of one statement"
+    mine = [e for e in entries if e.name == name]
+    proofs = [e for e in mine if e.verb == "proof"]
+    proved = places(proofs)
+    if not proofs:
+        stated = places(e for e in mine if e.verb == "states")
+        proved = f"{item['unproved']}: {stated}"
+    checks = [e for e in mine if e.verb == "check"]
+    least = min((e.slack for e in checks if e.slack is not None), default=None)
+    slack = ["" if least is None else f"{least:.3g}"]
+    slack += [e.options["why"] for e in checks if "why" in e.options]
+    about = [e for e in ledger.errata(entries) if name in e.items]
+    said = [word.replace("-", " ") for word in ledger.status(entries, name)]
+    said += [f"[{e.name}](#erratum-{e.name.lower()})" for e in about]
+    statement = f"**{item['name']}**: {item['says']}"
+    cells = statement, proved, places(checks), ": ".join(slack), ", ".join(said)
+    return f"| {' | '.join(cells)} |"
+
+
+def ledger_page(sections, entries):
+    "The table of statements, section by section"
+    parts = [ABOUT_LEDGER]
+    head = "| Statement | Proved | Checked | Slack | Status |\n" + "| --- " * 5 + "|"
+    for section, items in sections.items():
+        rows = [ledger_row(name, item, entries) for name, item in items.items()]
+        parts.append("\n".join([f"## {section}\n", head, *rows]))
+    return notebook(*parts)
+
+
+def errata_page(entries):
+    "The errata in their order, which is the paper's"
+    parts = [ABOUT_ERRATA]
+    for e in ledger.errata(entries):
+        grade, place = e.words
+        lines = (line for line in e.text.splitlines() if not line.startswith(":::"))
+        shown = [s for s in entries if (s.verb, s.name) == ("shows", e.name)]
+        parts.append(
+            f"(erratum-{e.name.lower()})=\n## {e.name}. {place} ({grade})\n\n"
+            + "\n".join(lines).strip()
+            + f"\n\n→ from {places([e])}; shown in {places(shown)}"
+        )
     return notebook(*parts)
 
 
@@ -475,9 +452,9 @@ WAYS = (
     ("Reproduce", "experiments/", "The paper's tables and figures, run again."),
     ("Reference", "reference/index", "Every name, with an example that runs."),
     (
-        "Errata",
-        "errata",
-        "Where the paper's text does not hold, with cells that show it.",
+        "Ledger",
+        "ledger",
+        "Every statement of the paper: proved, checked, sharp, as printed?",
     ),
     ("Benchmarks", "26_bench", "How fast it is, beside other libraries."),
 )

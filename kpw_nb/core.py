@@ -257,6 +257,14 @@ def write_whole(path, content):
     finally:
         part.unlink(missing_ok=True)
 
+# %% ../nbs/00_core.ipynb #c037_2
+def ledger_slack(item: str, larger, smaller) -> None:
+    "Print for the ledger how far an inequality is from equality, where it is closest"
+    slack = float(np.min(np.divide(larger, smaller)))
+    if not slack >= 1 - 1e-9:
+        raise ValueError(f"{item} fails: {slack:.6g} times what it should be at least.")
+    print(f"ledger {item}: slack {slack:.3g}")
+
 # %% ../nbs/00_core.ipynb #c039
 def _show(v):
     "One short cell of text for any value"
