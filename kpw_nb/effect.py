@@ -6,6 +6,7 @@
 __all__ = []
 
 # %% ../nbs/11a_effect.ipynb #c003
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,10 +18,12 @@ from sklearn.base import clone
 
 from .blind import NormalScores
 from .core import TINY, Result, as_rng, check_number, spawn_seeds
+from .designs import averages
 from .encode import both_sides
 from .engine import one_thread
 from .evidence import ColumnEvidence, pooled_column
 from .kernels import Gaussian, median_bandwidth
+from .relabel import pvalue_interval
 from .representer import LandmarkMap, landmarks
 from .sample import Sample, pool, sample_columns, spread
 from .transport import wasserstein
@@ -474,6 +477,49 @@ def column_shifts(X, Y, columns, units, confidence: float):
             lines.append(line | numbers | dict(unit=_UNITS.get(X.kinds[j], "")))
     return pd.DataFrame(lines, columns=["column", "kind", "level", *_HEADS, "unit"])
 
+# %% ../nbs/11a_effect.ipynb #c037_2
+def pair_differences(F, labels, units) -> np.ndarray:
+    "(U, r) means over each unit's rows of Y, less those over its rows of X"
+    codes = np.unique(units, return_inverse=True)[1].ravel()
+    means = averages(2 * codes + labels) @ F
+    return means[1::2] - means[::2]
+
+
+def pair_weights(delta) -> np.ndarray:
+    "(r,) the discriminant of differences against their negatives"
+    U, r = delta.shape
+    small = delta @ delta.T if U <= r else delta.T @ delta
+    small = small + max(np.trace(small) / min(U, r), TINY) * np.eye(len(small))
+    if U <= r:
+        return delta.T @ np.linalg.solve(small, np.ones(U))
+    return np.linalg.solve(small, delta.sum(0))
+
+
+class Pairs(NamedTuple):
+    "How often the two of a pair are told apart"
+
+    share: float
+    interval: tuple
+
+
+def pair_share(Z, labels, folds, units, confidence: float):
+    "Pairs told right by rules of the other folds; None if some unit is no pair"
+    if len(np.unique(2 * units + labels)) < 2 * len(np.unique(units)):
+        return None
+    right, total = 0.0, len(np.unique(units))
+    for k in range(folds.max() + 1):
+        train, held = folds != k, folds == k
+        scores = NormalScores(Z[train])
+        w = pair_weights(
+            pair_differences(scores(Z[train]), labels[train], units[train])
+        )
+        seen = pair_differences(scores(Z[held]), labels[held], units[held]) @ w
+        right += (seen > 0).sum() + 0.5 * (seen == 0).sum()
+    low, high = (
+        pvalue_interval(f(right), total, confidence) for f in (math.floor, math.ceil)
+    )
+    return Pairs(right / total, (low[0], high[1]))
+
 # %% ../nbs/11a_effect.ipynb #c039
 @dataclass(frozen=True, repr=False, eq=False)
 class Effect(Result):
@@ -506,6 +552,9 @@ class Effect(Result):
         Rows that a rule was learnt on, at most.
     units : int or None
         How many units there are, if rows belong to units.
+    pairs : Pairs or None
+        If every unit is in both samples: the `share` of held-out pairs of which one
+        could tell which is which, and its `interval`.
 
     Examples
     --------
@@ -532,6 +581,16 @@ class Effect(Result):
     rules: tuple
     trained: int
     units: int | None = None
+    pairs: Pairs | None = None
+
+# %% ../nbs/11a_effect.ipynb #c039_1
+def _pair_rows(pairs):
+    "What is to be said of pairs"
+    if pairs is None:
+        return []
+    low, high = (f"{100 * end:.0f}" for end in pairs.interval)
+    words = f"Shown the two of a pair, {100 * pairs.share:.0f} % ({low} to {high} %)."
+    return [("of pairs", words)]
 
 # %% ../nbs/11a_effect.ipynb #c040
 def _number(value):
@@ -564,6 +623,7 @@ def _rows(self: Effect, most=4):
             f"Shown one of each, you would be right {100 * self.auc:.0f} % of the time "
             f"({low} to {high} %).",
         ),
+        *_pair_rows(self.pairs),
         ("total variation", f"at least {self.total_variation:.2f}"),
         ("distance", f"{self.distance:.2f} spreads ({near:.2f} to {far:.2f})"),
     ]
@@ -623,7 +683,8 @@ def measure_effect(
         columns = column_shifts(*tables, np.unique(owner).tolist(), unit, confidence)
     least = max(2 * interval_of(cut, confidence)[0] - 1, 0.0)
     names, count = tuple(r.name for r in crossed.rules), len(np.unique(unit))
-    how = names, crossed.trained, None if units is None else count
+    pairs = pair_share(Z, labels, folds, unit, confidence)
+    how = names, crossed.trained, None if units is None else count, pairs
     size = auc.value, interval_of(auc, confidence), least, *near
     return Effect(*size, columns, confidence, crossed.scores, labels, folds, *how)
 

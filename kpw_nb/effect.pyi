@@ -127,6 +127,23 @@ def column_shifts(
     confidence: float,
 ) -> Any: ...
 
+def pair_differences(F: Any, labels: Any, units: Any) -> numpy.ndarray: ...
+
+def pair_weights(delta: Any) -> numpy.ndarray: ...
+
+class Pairs(NamedTuple):
+    share: float
+    interval: tuple
+    def __getattr__(self, name: str) -> Any: ...
+
+def pair_share(
+    Z: Any,
+    labels: Any,
+    folds: Any,
+    units: Any,
+    confidence: float,
+) -> Any: ...
+
 class Effect(Result):
     auc: float
     interval: tuple
@@ -141,6 +158,7 @@ class Effect(Result):
     rules: tuple
     trained: int
     units: int | None
+    pairs: Pairs | None
     def __init__(
         self,
         auc: float,
@@ -156,6 +174,7 @@ class Effect(Result):
         rules: tuple,
         trained: int,
         units: int | None = None,
+        pairs: Pairs | None = None,
     ) -> None: ...
     def plot(self, axes: Any = None) -> Any: ...
 
