@@ -553,8 +553,7 @@ class Effect(Result):
     units : int or None
         How many units there are, if rows belong to units.
     pairs : Pairs or None
-        If every unit is in both samples: the `share` of held-out pairs of which one
-        could tell which is which, and its `interval`.
+        If each unit is in both samples: the `share` of pairs told right, `interval`.
 
     Examples
     --------
