@@ -1263,9 +1263,11 @@ class _Studies:
     @property
     def said(self) -> str:
         "What there is to say about the time"
-        if not self.clock.up or not self.tables:
+        if not self.tables:
             return ""
         trials = self.frame().n_trials
+        if trials.min() >= self.settings.get("n_trials", 200):
+            return ""
         limit = f"max_seconds={self.clock.max_seconds:g} are over"
         return f"{limit}: {trials.min()} to {trials.max()} trials at each size"
 
@@ -1290,14 +1292,16 @@ def _whole(found):
     return math.floor(found.low), high
 
 
+_NO_TIME = "the time was up before the search was over; give it more"
+
+
 def _unfinished(studies, power):
     "What is known when the time is up during the search"
-    study = studies.frame()
-    below, above = (study.n[k] for k in (study.power < power, study.power >= power))
-    low = int(below.max()) if len(below) else 0
-    high = int(above.min()) if len(above) else math.inf
-    said = f"{studies.said}, before the search was over; give it more"
-    return SampleSize(None, (low, high), power, study, said=said)
+    below = [n for n in studies.tables if studies.at(n) < power]
+    above = [n for n in studies.tables if studies.at(n) >= power]
+    interval = max(below, default=0), min(above, default=math.inf)
+    said = "; ".join(text for text in (_NO_TIME, studies.said) if text)
+    return SampleSize(None, interval, power, studies.frame(), said=said)
 
 # %% ../nbs/18_power.ipynb #c096
 def _octave(at, n, n_max, power):
@@ -1506,10 +1510,10 @@ def _from_pilot(test, pair, asked, power, point, clock, rng, options):
         low = _low_end(studies.at, N, fewest, power)
         if low is None:
             return tell("that few are enough", fewest, (1, fewest))
-        sizes = [n for n in _five(low) if n <= max(N // 2, 2 * low)]
+        sizes = _seven(low, N)
         studies.all(sizes)
     except _TimeUp:
-        return tell("the time was up before the search was over; give it more")
+        return tell(_NO_TIME)
     return _follow(studies, sizes, N, power, tell)
 
 # %% ../nbs/18_power.ipynb #c118
@@ -1522,12 +1526,17 @@ def _tell(studies, power, pvalue, said, n=None, interval=(0, math.inf)):
 
 def _low_end(at, N, fewest, power):
     "A size below half of the pilot with power below the wanted; None if there is none"
-    low = max(N / 4, fewest)
+    low = max(N / 8, fewest)
     while at(round(low)) >= power:
         if low == fewest:
             return None
         low = max(low / 2, fewest)
     return low
+
+
+def _seven(low, N):
+    "Seven sizes over two octaves, none beyond half of the pilot"
+    return sorted({round(n) for n in np.geomspace(low, min(4 * low, N // 2), 7)})
 
 
 def _follow(studies, sizes, N, power, tell):
