@@ -31,6 +31,7 @@ def power_study(
     workers: Any = 1,
     store: Any = None,
     progress: Any = False,
+    max_seconds: float | None = None,
 ) -> Any: ...
 
 def power_table(
@@ -41,26 +42,36 @@ def power_table(
 ) -> Any: ...
 
 class SampleSize(Result):
-    n: int
+    n: int | None
     interval: tuple
     power: float
     study: object
+    unit: str
+    said: str
+    pvalue: float | None
     def __init__(
         self,
-        n: int,
+        n: int | None,
         interval: tuple,
         power: float,
         study: object,
+        unit: str = 'points of each sample',
+        said: str = '',
+        pvalue: float | None = None,
     ) -> None: ...
 
 def sample_size(
     test: Any,
     sampler: Any,
     *,
+    strata: Any = None,
+    clusters: Any = None,
+    paired: bool = False,
     power: float = 0.8,
     point: dict | None = None,
     n_start: int = 32,
     n_max: int = 10000,
+    max_seconds: float | None = None,
     rng: Any = None,
     **options: Any,
 ) -> SampleSize: ...
