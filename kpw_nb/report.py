@@ -301,7 +301,8 @@ def _size(facts, letter):
 
 def answer_text(facts):
     "The facts for people, in a terminal"
-    low, high = facts["interval"]
+    from kpw_nb.twosample import how_sure
+
     many = f"{facts['n_resamples']}" + " (interrupted)" * facts["interrupted"]
     width = len(facts["columns"])
     many_columns = "1 column" if width == 1 else f"{width} columns"
@@ -310,7 +311,7 @@ def answer_text(facts):
         ("Y", f"{facts['Y']['name']}, {_size(facts, 'Y')}, {many_columns}"),
         ("columns", facts["table"]),
         *([("design", design_words(facts["design"]))] if facts["design"] else []),
-        ("p between", f"{low:.3g} and {high:.3g} (Monte Carlo, 95 %)"),
+        how_sure(facts["interval"]),
         ("method", f"{facts['method']}: {facts['reason']}"),
         ("relabellings", many),
     ]

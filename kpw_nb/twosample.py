@@ -715,6 +715,14 @@ def _alike(design, plan):
     return 2 if plan.method != "split" and design.relabelling.mirrored else 1
 
 
+def how_sure(interval) -> tuple:
+    "How far p may be from that of all relabellings, as a heading and words"
+    low, high = interval
+    if low == high:
+        return "p is", "that of all relabellings, each counted once"
+    return "p between", f"{low:.3g} and {high:.3g} (Monte Carlo, 95 %)"
+
+
 def in_number(count) -> str:
     "How many relabellings there are, in words"
     return f"{count:.0f}" if count < 1e7 else "very many"
@@ -737,7 +745,6 @@ def _rows(self: KPWTestResult):
     "The answer in a sentence, then the table"
     answer = "the samples differ" if self.pvalue <= 0.05 else "no difference found"
     cut = ", interrupted" if self.partial else ""
-    low, high = self.interval
     plan = self.plan
     how = f"{plan.family} family, statistic {plan.statistic}"
     if len(self.candidates) > 1:
@@ -748,7 +755,7 @@ def _rows(self: KPWTestResult):
             "answer",
             f"{answer} (p = {self.pvalue:.3g}, {self.n_resamples} relabellings{cut})",
         ),
-        ("p between", f"{low:.3g} and {high:.3g} (Monte Carlo, 95 %)"),
+        how_sure(self.interval),
         ("most seen by", f"{best.name}: {best.sees}"),
         ("columns", summary(self.encoding)),
         *_design_rows(self),
