@@ -17,7 +17,7 @@ import re
 import sys
 import time
 import warnings
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial, singledispatch
 from hashlib import sha256
@@ -895,14 +895,13 @@ class _Clock:
 # %% ../nbs/18_power.ipynb #c065
 def _run(trial, tasks, first, engine, clock):
     "Outcomes; when the time is up, no more of them, but for the first few tasks"
-    finished = engine.run(trial, tasks, desc="trials")
-    for count, done in enumerate(finished, 1):
-        if done.error is not None:
-            raise _failed(done) from done.error
-        yield done
-        if clock.up and count >= first and count < len(tasks):
-            finished.close()
-            return
+    with closing(engine.run(trial, tasks, desc="trials")) as finished:
+        for count, done in enumerate(finished, 1):
+            if done.error is not None:
+                raise _failed(done) from done.error
+            yield done
+            if clock.up and first <= count < len(tasks):
+                return
 
 
 def _study(tests, points, sampler, design, engine, store, clock):
