@@ -17,7 +17,7 @@ import re
 import sys
 import time
 import warnings
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial, singledispatch
 from hashlib import sha256
@@ -802,10 +802,8 @@ def power_study(
         Name: object with `test(X, Y, *, n_resamples, rng)`, and, if it trains, `fit`.
     sampler : callable
         Function (n, rng=generator, **point) that returns two samples (X, Y).
-    n : int, optional
-        Points of each sample, before any split; or in the grid.
-    grid : list of dict or dict of lists, optional
-        Further arguments of the sampler; a dict of lists gives all combinations.
+    n, grid : int; list of dict or dict of lists, optional
+        Points of each sample, before any split; further arguments of the sampler.
     protocol : {"equal", "train_once"}, default "equal"
         All anew, and n in all; or n to train, then `n_tests` fresh pairs of n.
     n_trials, n_tests : int, default 200 and 1
@@ -816,10 +814,8 @@ def power_study(
         Where everything random comes from; the column `seed` repeats the study.
     workers, progress : default 1 and False
         Processes or a map-like function; a bar or a function of (done, total).
-    store : path, optional
-        File that keeps finished trials; a rerun resumes.
-    max_seconds : float, optional
-        Stop then, with the trials that are finished: at least one of each point.
+    store, max_seconds : path and float, optional
+        File that keeps finished trials; when to stop, with those that are finished.
 
     Returns
     -------
@@ -899,14 +895,13 @@ class _Clock:
 # %% ../nbs/18_power.ipynb #c065
 def _run(trial, tasks, first, engine, clock):
     "Outcomes; when the time is up, no more of them, but for the first few tasks"
-    finished = engine.run(trial, tasks, desc="trials")
-    for count, done in enumerate(finished, 1):
-        if done.error is not None:
-            raise _failed(done) from done.error
-        yield done
-        if clock.up and count >= first and count < len(tasks):
-            finished.close()
-            return
+    with closing(engine.run(trial, tasks, desc="trials")) as finished:
+        for count, done in enumerate(finished, 1):
+            if done.error is not None:
+                raise _failed(done) from done.error
+            yield done
+            if clock.up and first <= count < len(tasks):
+                return
 
 
 def _study(tests, points, sampler, design, engine, store, clock):
@@ -1015,7 +1010,7 @@ def _check_layout(study, chosen):
 
 # %% ../nbs/18_power.ipynb #c089
 def _fit_probit(x, k, T, shrink=1.0):
-    "Maximum likelihood of k of T with probability Φ((a + b x)/shrink), and its variance"
+    "(a, b) of k of T with probability Φ((a + b x)/shrink), and its variance"
     from scipy.special import ndtr, ndtri
 
     # half a trial each way: no infinite slopes
@@ -1154,25 +1149,21 @@ def sample_size(
         A model of the difference, as in `power_study`; or a pilot (X, Y).
     strata, clusters, paired : optional
         The design of the pilot, as in `kpw_test`; then n counts clusters or pairs.
-    power : float, default 0.8
-        Wanted.
-    point : dict, optional
-        Further arguments of the sampler.
+    power, point : float and dict, default 0.8 and None
+        Wanted; further arguments of the sampler.
     n_start, n_max : int, default 32 and 10000
-        Where the search begins (a pilot begins at its own size), and where it gives up.
+        Where the search begins (a pilot: at its own size), and where it gives up.
     max_seconds : float, optional
         Answer then, with what is known.
     rng : int, Generator, SeedSequence or None
         Where everything random comes from.
     **options
-        Of `power_study`: n_trials, alpha, n_resamples, protocol, workers, store,
-        progress.
+        Of `power_study`: n_trials, alpha, n_resamples, workers, store, progress.
 
     Returns
     -------
     SampleSize
-        n, its interval, and the study behind it. A pilot that shows nothing gets no
-        n, but the reason in words.
+        n, its interval, the study behind it; no n, but why, if a pilot shows nothing.
 
     Examples
     --------
@@ -1183,34 +1174,34 @@ def sample_size(
     >>> 20 < sample_size(EnergyTest(), sampler, **options).n < 200
     True
     """
-    _check_search(power, n_start, n_max)
+    _check_search(power, n_start, n_max, options)
     _check_store(options.get("store"), rng)
+    clock, asked = _Clock(max_seconds), Asked(strata, clusters, paired)
+    settings = dict(rng=root_seed(rng)) | options
+    if isinstance(sampler, (tuple, list)):
+        _check_pilot(test, asked, point, options)
+        return _from_pilot(test, sampler, asked, power, n_max, settings, clock)
+    _check_no_pilot(asked)
+    studies = _Studies(type(test).__name__, test, sampler, point, settings, clock)
+    return _search(studies, n_start, n_max, power)
+
+# %% ../nbs/18_power.ipynb #c095
+def _check_search(power, n_start, n_max, options):
+    "A power that can be reached, room to search for it, and independent trials"
+    check_number(power, "power", 0.01, 0.99)
+    check_number(n_start, "n_start", 4, integer=True)
+    check_number(n_max, "n_max", 2 * n_start, integer=True)
     if options.get("n_tests", 1) != 1:
         raise ValueError("sample_size needs n_tests=1: independent trials.")
-    clock, asked = _Clock(max_seconds), Asked(strata, clusters, paired)
-    if isinstance(sampler, (tuple, list)):
-        return _from_pilot(test, sampler, asked, power, point, clock, rng, options)
+
+
+def _check_no_pilot(asked):
+    "A design belongs to a pilot"
     if asked.anything:
         raise ValueError(
             "strata, clusters and paired describe a pilot (X, Y); a sampler draws "
             "what it likes."
         )
-    settings = dict(rng=root_seed(rng)) | options
-    name = type(test).__name__
-    studies = _Studies(name, test, sampler, point or {}, settings, clock)
-    try:
-        octave = _five(_octave(studies.at, n_start, n_max, power))
-        studies.all(octave)
-    except _TimeUp:
-        return _unfinished(studies, power)
-    return _answer(studies, octave, power)
-
-# %% ../nbs/18_power.ipynb #c095
-def _check_search(power, n_start, n_max):
-    "A power that can be reached, and room to search for it"
-    check_number(power, "power", 0.01, 0.99)
-    check_number(n_start, "n_start", 4, integer=True)
-    check_number(n_max, "n_max", 2 * n_start, integer=True)
 
 
 def _five(low):
@@ -1227,7 +1218,7 @@ class _Studies:
 
     def __init__(self, name, test, sampler, point, settings, clock):
         self.tests, self.sampler = {name: test}, sampler
-        self.point, self.settings, self.clock = point, settings, clock
+        self.point, self.settings, self.clock = point or {}, settings, clock
         self.tables = {}
 
     def all(self, sizes, share=1.0):
@@ -1272,6 +1263,16 @@ class _Studies:
         return f"{limit}: {trials.min()} to {trials.max()} trials at each size"
 
 # %% ../nbs/18_power.ipynb #c095_2
+def _search(studies, n_start, n_max, power):
+    "The search with a sampler"
+    try:
+        octave = _five(_octave(studies.at, n_start, n_max, power))
+        studies.all(octave)
+    except _TimeUp:
+        return _unfinished(studies, power)
+    return _answer(studies, octave, power)
+
+
 def _answer(studies, octave, power):
     "The fitted size, from the studies of an octave"
     used, study = studies.frame(octave), studies.frame()
@@ -1483,12 +1484,11 @@ def _check_pilot(test, asked, point, options):
         )
 
 # %% ../nbs/18_power.ipynb #c117
-def _from_pilot(test, pair, asked, power, point, clock, rng, options):
+def _from_pilot(test, pair, asked, power, n_max, settings, clock):
     "The plan from a pilot"
-    _check_pilot(test, asked, point, options)
-    pilot, settings = _read_pilot(pair, asked), dict(rng=root_seed(rng)) | options
+    pilot = _read_pilot(pair, asked)
     on_pilot = _OnPilot(test, pilot)
-    studies = _Studies(type(test).__name__, on_pilot, pilot, {}, settings, clock)
+    studies = _Studies(type(test).__name__, on_pilot, pilot, None, settings, clock)
     N, alpha = pilot.sizes[0], settings.get("alpha", 0.05)
     p = _pilot_pvalue(on_pilot, pilot, settings)
     tell = partial(_tell, studies, power, p)
@@ -1514,7 +1514,7 @@ def _from_pilot(test, pair, asked, power, point, clock, rng, options):
         studies.all(sizes)
     except _TimeUp:
         return tell(_NO_TIME)
-    return _follow(studies, sizes, N, power, tell)
+    return _follow(studies, sizes, N, power, n_max, tell)
 
 # %% ../nbs/18_power.ipynb #c118
 def _tell(studies, power, pvalue, said, n=None, interval=(0, math.inf)):
@@ -1539,7 +1539,7 @@ def _seven(low, N):
     return sorted({round(n) for n in np.geomspace(low, min(4 * low, N // 2), 7)})
 
 
-def _follow(studies, sizes, N, power, tell):
+def _follow(studies, sizes, N, power, n_max, tell):
     "Follow the line of the subsamples to the wanted power"
     used = studies.frame(sizes)
     n, trials = used.n.to_numpy(float), used.n_trials.to_numpy()
@@ -1549,6 +1549,8 @@ def _follow(studies, sizes, N, power, tell):
     if math.isnan(found.at):
         return tell("power does not grow with the size of subsamples; use more trials")
     found = _Crossing(*map(_square, found))
+    if found.at > n_max:
+        return tell(f"more than n_max={n_max}")
     if found.at > _FURTHEST * N:
         return tell(f"more than {_FURTHEST} times the pilot, further than it carries")
     return tell("", math.ceil(found.at), _whole(found))

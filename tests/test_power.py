@@ -1316,6 +1316,11 @@ def test_pilot_with_a_huge_difference():
     assert answer.n == 4 and "that few are enough" in answer.said
 
 
+def test_pilot_beyond_the_largest_size():
+    answer = sample_size(MeanTest(), pilot(shift=0.7), power=0.99, n_max=64, **FEW)
+    assert answer.n is None and "more than n_max=64" in answer.said
+
+
 def test_pilot_of_a_test_that_trains():
     answer = sample_size(Learner(), pilot(200, shift=0.6), **FEW)
     assert answer.n is not None
