@@ -180,7 +180,12 @@ def _is_pair(value):
 def _one_column(labels, table, argument):
     "The labels of one sample's rows as a list"
     values = np.asarray(labels, dtype=object)
-    if values.ndim != 1 or len(values) != len(table):
+    if values.ndim != 1:
+        raise ValueError(
+            f"{argument} must hold a list of labels for {table.name}, one for each row, "
+            f"got an array of shape {values.shape}; pass its column."
+        )
+    if len(values) != len(table):
         raise ValueError(
             f"{argument} has {len(values)} labels for the {len(table)} rows of "
             f"{table.name}; pass one label for each row."

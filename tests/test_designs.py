@@ -454,6 +454,7 @@ BAD = {
     ),
     "no column": (dict(clusters="donor"), "clusters='donor' is no column of X"),
     "too few": (dict(strata=([1, 2], [1] * 5)), "2 labels for the 6 rows of X"),
+    "two columns": (dict(strata=(np.ones((6, 1)), [1] * 5)), "got an array of shape"),
     "gap": (dict(strata=([1, None, 1, 2, 1, 2], [1, 2, 1, 2, 1])), "row 1 of X"),
     "paired by name": (dict(paired="g"), "paired must be True or False"),
     "weigh": (dict(clusters="g", weigh="cells"), "weigh"),
