@@ -182,7 +182,7 @@ def _one_column(labels, table, argument):
     values = np.asarray(labels, dtype=object)
     if values.ndim != 1:
         raise ValueError(
-            f"{argument} must hold a list of labels for {table.name}, one for each row, "
+            f"{argument} must hold a list of labels for {table.name}, one a row, "
             f"got an array of shape {values.shape}; pass its column."
         )
     if len(values) != len(table):
