@@ -3,7 +3,10 @@
 
 Cells with `#| eval: false` never run; cells with `#| slow` run with `--slow` only. A
 cell that does not run keeps its outputs. The first error stops everything, and the
-notebook it is in stays as it was."""
+notebook it is in stays as it was.
+
+Pictures are SVG, or PNG of twice the resolution where SVG is heavy, on a transparent
+ground, in a grey that can be read on white and on black."""
 
 import argparse
 import os
@@ -20,7 +23,18 @@ FIXED = dict(
     OPENBLAS_NUM_THREADS="1",
     OMP_NUM_THREADS="1",
     PYTHONHASHSEED="0",
+    SOURCE_DATE_EPOCH="0",  # which SVG files would say
 )
+HEAVY = 120_000  # characters of an SVG: a larger picture is kept as PNG
+INK = "#666666"
+STYLE = {
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "legend.framealpha": 0.0,
+    "svg.hashsalt": "kpw",  # the same picture is the same text
+} | {f"{what}.color": INK for what in ("text", "xtick", "ytick")}
+STYLE |= {"axes.edgecolor": INK, "axes.labelcolor": INK, "legend.edgecolor": INK}
 
 
 def notebooks(names=()):
@@ -36,10 +50,19 @@ def notebooks(names=()):
     return [found[n] for n in names or found]
 
 
+def keep_one_picture(out):
+    "Of a picture in two formats the lighter one"
+    data = out.get("data", {})
+    if {"image/svg+xml", "image/png"} <= data.keys():
+        heavy = len("".join(data["image/svg+xml"])) > HEAVY
+        del data["image/svg+xml" if heavy else "image/png"]
+
+
 def execute(path, slow):
     "Run one notebook in this process and write it back"
     from execnb.nbio import read_nb, write_nb
     from execnb.shell import CaptureShell
+    from matplotlib import rcParams
     from nbdev.clean import clean_nb
     from nbdev.process import extract_directives
 
@@ -57,7 +80,8 @@ def execute(path, slow):
     nb = read_nb(path)
     os.chdir(path.parent)
     sys.path.insert(0, str(ROOT))
-    shell = CaptureShell(path.parent, mpl_format="png")
+    shell = CaptureShell(path.parent, mpl_format="svg', 'retina")
+    rcParams.update(STYLE)
     try:
         shell.run_all(nb, exc_stop=True, preproc=skip)
     except BaseException as error:
@@ -67,6 +91,8 @@ def execute(path, slow):
             if shell.exc
             else f"{path.name}: {type(error).__name__}"
         )
+    for out in (out for cell in nb.cells for out in cell.get("outputs", [])):
+        keep_one_picture(out)
     clean_nb(nb)
     write_nb(nb, path)
 
