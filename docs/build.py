@@ -1,75 +1,66 @@
-"""Build the site into docs/_site: nbdev's processors run over each notebook, this file
-turns the result into pages for MyST-NB (docs/_nb), and Sphinx makes HTML of them. Any
-warning is an error. Nothing is fetched but the two scripts that live widgets need
-(`vendor.py`), and without them the site is whole.
-
-Exported cells become API sections (`render.TableRenderer`) followed by their folded
-source; the house's own names (`exporti`) are shown as code, private ones folded. A name
-of the package in backticks becomes a link to its section. `pages.py` writes what no
-notebook holds: Reference, ledger, errata, changelog, and the pictures of the landing
-page; `reports.py` makes three reports and a page that leads to them."""
+"""Build the site into docs/_site. Notebooks become pages for MyST-NB (docs/_nb): their
+directives become its tags; imports, sources and silent checks are folded. Beside them
+stand the pages of docs/pages, the ledger, the sample reports, and a reference page for
+each public name (Sphinx's autosummary). Any warning is an error; nothing is fetched."""
 
 import ast
-import inspect
 import json
 import os
-import re
 import shutil
 import sys
-from copy import deepcopy
-from dataclasses import dataclass
 from importlib import import_module
+from inspect import getdoc, isclass
 from pathlib import Path
 
 import yaml
-from execnb.nbio import mk_cell, read_nb, write_nb
+from jinja2 import Environment, FileSystemLoader
 from nbdev.config import get_config
-from nbdev.processors import FilterDefaults
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 NBS = ROOT / "nbs"
-OUT = (
-    Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else HERE
-)  # the tests build elsewhere
+OUT = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else HERE  # tests: elsewhere
 PAGES, SITE = OUT / "_nb", OUT / "_site"
-sys.path[:0] = [str(ROOT), str(HERE), str(ROOT / "tools")]
-os.chdir(ROOT)  # nbdev looks for settings.ini from here
+FRAGMENTS = PAGES / "_fragments"
+sys.path[:0] = [str(ROOT), str(ROOT / "tools"), str(HERE)]
+os.chdir(ROOT)
 
 import ledger  # noqa: E402
-import live  # noqa: E402
-import pages as generated  # noqa: E402
 import reports  # noqa: E402
-from vendor import fetch  # noqa: E402
+from readme import directives  # noqa: E402
 
-# generated pages that are added to a section of the sidebar
-ADDED = {"Start": ["reports"], "Record": ["ledger", "errata", "changelog"]}
-
+LIB = "kpw_nb"
+EXPLORABLES = {}
+TAGS = {("echo", "false"): "remove-input", ("output", "false"): "remove-output"}
 cfg = get_config()
-cfg["renderer"] = "render.TableRenderer"
-cfg["skip_procs"] = (
-    # done below, for Sphinx instead of Quarto
-    "insert_warning,add_links,add_fold,mv_exports"
-)
 
 
-@dataclass
-class Page:
-    title: str
-    module: str  # of the package, if the page's notebook exports one
-    nb: object
+def sidebar():
+    "{section: [page, ...]} in reading order; notebooks end in .ipynb"
+    site = yaml.safe_load((NBS / "sidebar.yml").read_text(encoding="utf-8"))
+    contents = site["website"]["sidebar"]["contents"]
+    return {part["section"]: part["contents"] for part in contents}
 
 
-def sections():
-    """[(section, [notebook, ...])] of the sidebar; notebooks not written yet are
-    left out"""
-    contents = yaml.safe_load((NBS / "sidebar.yml").read_text())["website"]["sidebar"][
-        "contents"
-    ]
-    return [
-        (s["section"], [n for n in s["contents"] if (NBS / n).exists()])
-        for s in contents
-    ]
+def read(name):
+    "A notebook whose sources are texts"
+    nb = json.loads((NBS / name).read_text(encoding="utf-8"))
+    for cell in nb["cells"]:
+        cell["source"] = "".join(cell["source"])
+    return nb
+
+
+def markdown(text):
+    return dict(cell_type="markdown", metadata={}, source=text)
+
+
+def module_of(nb):
+    "The module that a notebook exports, if it does"
+    flags = (directives(c["source"]) for c in nb["cells"] if c["cell_type"] == "code")
+    return next((f["default_exp"] for f in flags if "default_exp" in f), "")
+
+
+# Cells --------------------------------------------------------------------------------
 
 
 def statements(source):
@@ -80,334 +71,204 @@ def statements(source):
         return []
 
 
-def internal(cell):
-    """A copy of a cell of the house's own names, to be read: nbdev runs such a cell and
-    takes it out. Folded if all names are private"""
-    names = [getattr(s, "name", "_") for s in statements(cell.source)]
-    fold = "#| code-fold: true\n" if all(n.startswith("_") for n in names) else ""
-    flags = fold + "#| eval: false"
-    shown = deepcopy(cell)
-    shown.source = re.sub(r"^#\|\s*exporti\b.*$", flags, cell.source, flags=re.M)
-    return shown
+def is_check(body):
+    "Does a cell assert something?"
+    inside = [node for s in body for node in ast.walk(s)]
+    calls = (node.func for node in inside if isinstance(node, ast.Call))
+    tests = (getattr(f, "id", "").startswith("test_") for f in calls)
+    return any(isinstance(node, ast.Assert) for node in inside) or any(tests)
 
 
-def prepare(nb):
-    "What nbdev should do differently, said in its own directives"
-    for cell in list(nb.cells):
-        if cell.cell_type != "code":
-            continue
-        only_imports = all(
-            isinstance(s, (ast.Import, ast.ImportFrom)) for s in statements(cell.source)
+def fold(flags, body, outputs):
+    "The words on a folded cell; none if it is to be read at once"
+    names = [getattr(s, "name", "_") for s in body]
+    if body and all(isinstance(s, (ast.Import, ast.ImportFrom)) for s in body):
+        return "Imports"
+    if "export" in flags:
+        return "Source"
+    if "exporti" in flags and all(name.startswith("_") for name in names):
+        return "Source"
+    if "exporti" not in flags and is_check(body) and not outputs:
+        return "Checked by"
+    return "Code" if flags.get("code-fold") == "true" else ""
+
+
+def introduce(body, module):
+    "A line for each public name of an exported cell, which leads to the reference"
+    home = import_module(f"{LIB}.{module}")
+    for name in (getattr(s, "name", "") for s in body):
+        if name in home.__all__:
+            named = getattr(home, name)
+            call = "" if isclass(named) else "()"
+            first = getdoc(named).splitlines()[0].rstrip(".")
+            yield markdown(f"{{.api}}\n`{name}{call}` {first}.")
+
+
+def code(cell, module):
+    "A code cell as cells of its page; none for what is not to be seen"
+    flags, lines = directives(cell["source"]), cell["source"].splitlines()
+    source = "\n".join(line for line in lines if not line.startswith("#|")).strip()
+    body = statements(source)
+    words = fold(flags, body, cell["outputs"])
+    unseen = flags.keys() & {"hide", "default_exp"} or not source
+    if unseen or (words == "Imports" and flags.keys() & {"export", "exporti"}):
+        return []
+    tags = [TAGS[flag] for flag in flags.items() if flag in TAGS]
+    image = dict(alt=flags.get("fig-alt", "").strip("\"'"))
+    prompts = dict(code_prompt_show=words, code_prompt_hide=words)
+    cell["source"] = source
+    cell["metadata"] = dict(
+        tags=tags + ["hide-input"] * bool(words), mystnb=dict(image=image, **prompts)
+    )
+    return [*(introduce(body, module) if "export" in flags else ()), cell]
+
+
+def prose(cell, entry):
+    "A Markdown cell; a boxed erratum says which one it is"
+    text = cell["source"]
+    if entry and entry.verb == "erratum":
+        grade, place = entry.words
+        title = f"{{admonition}} Erratum {entry.name}: {place} ({grade})"
+        text = text.replace("{.callout-warning}", f"{title}\n:class: warning")
+    return markdown(text.replace(":::{.callout-", ":::{"))
+
+
+# Pages --------------------------------------------------------------------------------
+
+
+def elsewhere(name):
+    "The line under the title: the notebook itself, and where it runs"
+    links = [f"{{download}}`download it </_notebooks/{name}>`"]
+    if cfg.d.getboolean("published", False):
+        there = (
+            cfg.git_url.split("//github.com/")[-1] + f"/blob/{cfg.branch}/nbs/{name}"
         )
-        if re.search(r"^#\|\s*exporti\b", cell.source, re.M):
-            nb.cells.insert(nb.cells.index(cell) + 1, internal(cell))
-            continue
-        exported = re.search(r"^#\|\s*export", cell.source, re.M)
-        # nbdev would execute any cell with an import, though the cells it builds on are
-        # not executed
-        if not only_imports and not exported and re.search(r"\bimport\b", cell.source):
-            cell.source = "#| eval: false\n" + cell.source
-        # `export` hides the source; `exports` keeps it. The flag tells the two apart
-        # later
-        folded = re.compile(r"^#\|\s*export(?=\s|$)", re.M)
-        if folded.search(cell.source):
-            cell.source = folded.sub("#| code-fold: true\n#| exports", cell.source)
-    # the processor of the title drops the rest of its cell
-    first = next(c for c in nb.cells if c.cell_type == "markdown")
-    head = re.match(r"\s*# .*\n*(?:>.*\n*)*", first.source)
-    if head and (rest := first.source[head.end() :].strip()):
-        nb.cells.insert(nb.cells.index(first) + 1, mk_cell(rest, "markdown"))
-        first.source = head[0]
+        colab = "https://colab.research.google.com/github/"
+        links += [f"[open in Colab]({colab}{there})"]
+        links += [f"[read on GitHub](https://github.com/{there})"]
+    return markdown(
+        f"{{.notebook-links}}\nThis page is a notebook: {', '.join(links)}."
+    )
+
+
+def explorable(name):
+    "A picture that moves without Python, as a raw block"
+    html = import_module(f"{LIB}.explore").explorable(name)
+    (FRAGMENTS / f"{name}.html").write_text(html, encoding="utf-8")
+    return markdown(f"```{{raw}} html\n:file: _fragments/{name}.html\n```")
+
+
+def page(name, nb, entries):
+    "A notebook as a page; cells that the ledger leads to are labelled"
+    here = {e.cell: e for e in entries if e.notebook == name}
+    here |= {e.cell: e for e in entries if e.notebook == name and e.verb == "erratum"}
+    module, cells = module_of(nb), []
+    for cell in nb["cells"]:
+        entry = here.get(cell["id"])
+        cells += [markdown(f"({entry.label})=")] if entry else []
+        kind = cell["cell_type"]
+        cells += code(cell, module) if kind == "code" else [prose(cell, entry)]
+    added = [explorable(EXPLORABLES[name])] if name in EXPLORABLES else []
+    added += [elsewhere(name)] if name != "index.ipynb" else []
+    nb["cells"] = cells[:1] + added + cells[1:]
+    nb["metadata"].pop("widgets", None)
     return nb
 
 
-def title(front, name):
-    "The page's head: title, promise, and where the real notebook is"
-    repo = re.sub(r"^https://github.com/", "", cfg.git_url)
-    file = f"blob/{cfg.branch}/nbs/{name}"
-    colab = f"https://colab.research.google.com/github/{repo}/{file}"
-    binder = f"https://mybinder.org/v2/gh/{repo}/{cfg.branch}?urlpath=lab/tree/nbs"
-    links = (
-        f"{{download}}`download the real notebook </_notebooks/{name}>`",
-        f"[open in Colab]({colab}) (run `%pip install git+{cfg.git_url}` there first)",
-        f"[open in Binder]({binder}/{name})",
-        f"[read on GitHub]({cfg.git_url}/{file})",
-    )
-    promise = f"*{front['description']}*\n\n" if front.get("description") else ""
-    return mk_cell(
-        f"# {front['title']}\n\n{promise}::::{{div}} notebook-links\n"
-        f"This page is a notebook: {' · '.join(links)}\n::::",
-        "markdown",
-    )
+def write(name, nb):
+    for number, cell in enumerate(nb["cells"]):
+        cell["id"] = f"c{number}"
+    (PAGES / name).parent.mkdir(parents=True, exist_ok=True)
+    (PAGES / name).write_text(json.dumps(nb), encoding="utf-8")
 
 
-def page(name, raw, places=()):
-    """One notebook as a page; labels of the symbols it documents, and of the cells that
-    the ledger leads to, are written as (module.symbol)="""
-    nb = prepare(deepcopy(raw))
-    module = next(
-        (
-            m[1]
-            for c in nb.cells
-            if (m := re.search(r"^#\|\s*default_exp\s+(\S+)", c.source, re.M))
-        ),
-        "",
-    )
-    FilterDefaults()(nb)
-    cells, held = [], []  # held: exported source waits for the API sections of its cell
-    called, heading, before = name, "", ""
-    for cell in nb.cells:
-        source = cell.source
-        if "show_doc(" in source and cell.cell_type == "code":
-            # beside warnings that nbdev's own reading of the docstring may give
-            shown = next(o.data for o in cell.outputs if "data" in o)
-            doc = "".join(shown["text/markdown"])
-            cells.append(
-                mk_cell(
-                    f"({module}.{re.search('^#+ (.*)$', doc, re.M)[1]})=\n{doc}",
-                    "markdown",
-                )
-            )
-            continue
-        cells, held = cells + held, []
-        if (place := ledger.label(name, cell.get("id", ""))) in places:
-            cells.append(mk_cell(f"({place})=", "markdown"))
-        if cell.cell_type == "raw":
-            front = yaml.safe_load(source.strip().strip("-"))
-            called = front["title"]
-            cells.append(title(front, name))
-        elif cell.cell_type == "markdown":
-            heading = (re.findall(r"^#+ (.*)$", source, re.M) or [heading])[-1]
-            before = source
-            cell.source = re.sub(
-                r"^:::\s*\{\.callout-(\w+)[^}]*\}", r":::{\1}", source, flags=re.M
-            )
-            cells.append(cell)
-        else:
-            alt = generated.alt_text(source, heading, before, called)
-            (held if "exports" in cell.directives_ else cells).extend(code(cell, alt))
-    nb["cells"] = cells + held
-    if not any(w.get("state") for w in nb.metadata.get("widgets", {}).values()):
-        nb.metadata.pop("widgets", None)
-    return Page(called, module, nb)
+def landing(nb):
+    "Doors and gallery instead of the list at its end, and the tree of all pages"
+    nb["cells"][-1] = markdown((HERE / "landing.md").read_text(encoding="utf-8"))
+    for section, names in sidebar().items():
+        tree = ["```{toctree}", ":hidden:", f":caption: {section}", ""]
+        stems = (name.removesuffix(".ipynb") for name in names)
+        tree += ["Home <self>" if stem == "index" else stem for stem in stems]
+        nb["cells"] += [markdown("\n".join([*tree, "```"]))]
 
 
-def unbroken(outputs):
-    "In tables an interval [low, high] stays on one line"
-    for data in (o.get("data", {}) for o in outputs):
-        if "text/html" in data:
-            data["text/html"] = re.sub(
-                r"(\[[\d.]+,) ([\d.]+\])", "\\1\u00a0\\2", "".join(data["text/html"])
-            )
+def seen(raw):
+    "Where each public name is made, and the notebooks that import it"
+    made, used = {}, {}
+    for name, nb in raw.items():
+        stem = name.removesuffix(".ipynb")
+        if module := module_of(nb):
+            made |= dict.fromkeys(import_module(f"{LIB}.{module}").__all__, stem)
+        code = (c["source"] for c in nb["cells"] if c["cell_type"] == "code")
+        parts = [n for text in code for s in statements(text) for n in ast.walk(s)]
+        for part in parts:
+            if isinstance(part, ast.ImportFrom) and part.module.startswith(LIB):
+                for alias in part.names:
+                    used.setdefault(alias.name, {})[stem] = None
+    return dict(made_in=made, used_in={k: list(v) for k, v in used.items()})
 
 
-def code(cell, alt):
-    """A code cell with nbdev's directives as MyST-NB's tags, and words for its
-    picture; no cell for what is not to be seen"""
-    flags = dict(re.findall(r"^#\|\s*([\w-]+):\s*(.*?)\s*$", cell.source, re.M))
-    cell.source = "\n".join(
-        line for line in cell.source.splitlines() if not line.startswith("#|")
-    ).strip()
-    body = statements(cell.source)
-    if flags.get("include") == "false" or not cell.source:
-        return []
-    if (
-        flags.get("code-fold")
-        and body
-        and all(isinstance(s, (ast.Import, ast.ImportFrom)) for s in body)
-    ):
-        return []
-    unbroken(cell.outputs)
-    tags = [
-        tag
-        for flag, value, tag in (
-            ("echo", "false", "remove-input"),
-            ("code-fold", "true", "hide-input"),
-            ("output", "false", "remove-output"),
-        )
-        if flags.get(flag) == value
+# The ledger ---------------------------------------------------------------------------
+
+
+def places(entries):
+    "Links to the cells of these entries; after the first of a notebook by number"
+    found = {}
+    for e in entries:
+        found.setdefault(e.notebook.removesuffix(".ipynb"), {})[e.label] = None
+    links = [
+        f"[{name if count == 1 else count}](#{label})"
+        for name, labels in found.items()
+        for count, label in enumerate(labels, 1)
     ]
-    cell.metadata = dict(
-        tags=tags,
-        mystnb=dict(
-            code_prompt_show="Show the source",
-            code_prompt_hide="Hide the source",
-            image=dict(alt=alt),
-        ),
-    )
-    return [cell]
+    return " ".join(links)
 
 
-def link_table(pages):
-    "{name: label} of all documented symbols, and the words that also name a parameter"
-    labels, words = {}, set()
-    for p in pages.values():
-        found = re.findall(
-            r"^\(([\w.]+)\)=$",
-            "\n".join(c.source for c in p.nb.cells if c.cell_type == "markdown"),
-            re.M,
-        )
-        for label in found:
-            name = label.removeprefix(p.module + ".")
-            labels.setdefault(name, label)
-            sym = import_module(f"{cfg.lib_name}.{p.module}")
-            for part in name.split("."):
-                sym = getattr(sym, part, None)
-            sym = getattr(sym, "py_func", sym)
-            try:
-                words |= inspect.signature(sym).parameters.keys()
-            except (TypeError, ValueError):
-                pass  # a constant, or a class that adds nothing to a built-in one
-    return labels, words
+def ledger_pages(entries):
+    "The table of statements, and the errata, through their templates"
+    templates = Environment(loader=FileSystemLoader(HERE / "templates"))
+    known = dict(entries=entries, errata=ledger.errata(entries), places=places)
+    known |= dict(sections=ledger.statements(), status=ledger.status)
+    for name in ("ledger.md", "errata.md"):
+        text = templates.get_template(name).render(known)
+        (PAGES / name).write_text(text, encoding="utf-8")
 
 
-def link(text, labels, words, to_reference=False):
-    """Backticked names of the package as links, outside headings, fences, tables'
-    code and existing links"""
-
-    def target(m):
-        name = m[1].removeprefix(cfg.lib_name + ".")
-        label = (
-            labels.get(name)
-            or labels.get(name.split(".", 1)[-1])
-            or labels.get(name.rpartition(".")[0])
-        )
-        if label and to_reference:
-            label = "ref." + ".".join(
-                label.split(".")[:2]
-            )  # a method is in the section of its class
-        # `kernel` in prose is mostly the argument; `kernel()` is the function
-        return (
-            f"[{m[0]}](#{label.lower()})"
-            if label and (m[2] or name not in words)
-            else m[0]
-        )
-
-    lines, fenced = [], False
-    for line in text.splitlines():
-        if line.lstrip().startswith("```"):
-            fenced = not fenced
-        plain = (
-            not fenced
-            and not line.startswith(("#", "    ", "(", ":::"))
-            and not line.startswith("| `")
-        )
-        lines.append(
-            re.sub(r"(?<![\[`])`([A-Za-z_][\w.]*)(\(\))?`(?![\]`])", target, line)
-            if plain
-            else line
-        )
-    return "\n".join(lines)
+# All of it ----------------------------------------------------------------------------
 
 
-def toctree(caption, names):
-    called = {"index": "self", "26_bench": "Benchmarks <26_bench>"}
-    stems = (n.removesuffix(".ipynb") for n in names)
-    entries = (called.get(stem, stem) for stem in stems)
-    return (
-        f"```{{toctree}}\n:hidden:\n:caption: {caption}\n\n"
-        + "\n".join(entries)
-        + "\n```"
-    )
-
-
-def gather(found):
-    """{name: Page} of the whole site: the notebooks of the sidebar, then what is
-    generated from them; `found` are the sample reports"""
-    raw = {name: read_nb(NBS / name) for _, names in sections() for name in names}
+def stage():
+    "Write every page into docs/_nb"
+    shutil.copytree(HERE / "pages", PAGES)
+    FRAGMENTS.mkdir()
+    shutil.copytree(NBS, PAGES / "_notebooks")  # for download, as they are
+    shutil.copy(ROOT / "CHANGELOG.md", PAGES / "changelog.md")
+    names = [n for part in sidebar().values() for n in part if n.endswith(".ipynb")]
+    raw = {name: read(name) for name in names}
+    (FRAGMENTS / "seen.json").write_text(json.dumps(seen(raw)), encoding="utf-8")
     entries = [e for name, nb in raw.items() for e in ledger.take(nb, name)]
-    places = {e.label for e in entries}
-    pages = {name: page(name, nb, places) for name, nb in raw.items()}
-    modules = {p.module: name for name, p in sorted(pages.items()) if p.module}
-    extra = yaml.safe_load((HERE / "examples.yml").read_text(encoding="utf-8")) or {}
-    reference, examples, missing = generated.reference(
-        modules, raw, cfg.lib_name, extra
-    )
-    if missing:
-        sys.exit(
-            f"No example of {', '.join(missing)}: write one into the docstring, use it"
-            " in a cell of its notebook that is not slow, or add it to"
-            " docs/examples.yml."
-        )
-    labels, words = link_table(pages)
-    generated.landing(
-        pages["index.ipynb"].nb, raw, HERE, PAGES / "_gallery", reports.cards(found)
-    )
-    trees = [
-        toctree(section, names + ADDED.get(section, []))
-        for section, names in sections()
-        if names
-    ]
-    trees.insert(
-        -1, toctree("Reference", ["reference/index"])
-    )  # before the last section, the record
-    pages |= {
-        name: Page("", "", nb)
-        for name, nb in (
-            {
-                "ledger.ipynb": generated.ledger_page(ledger.statements(), entries),
-                "errata.ipynb": generated.errata_page(entries),
-                "reports.ipynb": reports.page(found),
-            }
-            | reference
-        ).items()
-    }
-    for name, p in pages.items():
-        for cell in p.nb.cells:
-            if cell.cell_type == "markdown":
-                cell.source = link(cell.source, labels, words, not p.module)
-    pages["index.ipynb"].nb.cells.append(mk_cell("\n\n".join(trees), "markdown"))
-    return pages, examples
+    ledger_pages(entries)
+    for name, nb in raw.items():
+        page(name, nb, entries)
+        if name == "index.ipynb":
+            landing(nb)
+        write(name, nb)
 
 
 def build():
-    shutil.rmtree(PAGES, ignore_errors=True)
-    shutil.rmtree(SITE, ignore_errors=True)
-    widgets = fetch(HERE / "_static" / "vendor")
-    found = reports.samples()
-    pages, examples = gather(found)
-    explorers = "22_explore.ipynb"
-    state = live.add(pages[explorers].nb) if widgets and explorers in pages else None
-    for name, p in pages.items():
-        (PAGES / name).parent.mkdir(parents=True, exist_ok=True)
-        write_nb(p.nb, PAGES / name)
-    if state:  # write_nb would take a widget's `source` for the source of a cell
-        nb = json.loads((PAGES / explorers).read_text(encoding="utf-8"))
-        nb["metadata"]["widgets"] = state
-        (PAGES / explorers).write_text(json.dumps(nb), encoding="utf-8")
-    shutil.copytree(
-        NBS,
-        PAGES / "_notebooks",
-        ignore=shutil.ignore_patterns(".ipynb_checkpoints", "*.yml"),
-    )  # for download, as they are
-    shutil.copy(ROOT / "CHANGELOG.md", PAGES / "changelog.md")
-    (PAGES / "_examples").mkdir()
-    for name, text in examples.items():
-        (PAGES / "_examples" / f"{name}.py").write_text(text + "\n", encoding="utf-8")
     from sphinx.cmd.build import main as sphinx
 
-    status = sphinx(
-        [
-            "-q",
-            "-W",
-            "--keep-going",
-            "-b",
-            "html",
-            "-c",
-            str(HERE),
-            "-d",
-            str(PAGES / ".doctrees"),
-            str(PAGES),
-            str(SITE),
-        ]
-    )
-    shutil.rmtree(
-        OUT / "jupyter_execute", ignore_errors=True
-    )  # MyST-NB's copy of the pages, beside the site
+    for folder in (PAGES, SITE):
+        shutil.rmtree(folder, ignore_errors=True)
+    stage()
+    flags = ["-q", "-W", "--keep-going", "-b", "html", "-c", str(HERE)]
+    status = sphinx([*flags, "-d", str(PAGES / ".doctrees"), str(PAGES), str(SITE)])
+    # MyST-NB's copy of the pages, beside the site
+    shutil.rmtree(OUT / "jupyter_execute", ignore_errors=True)
     if status == 0:
-        reports.write(found, SITE / "reports")
-        where = os.path.relpath(SITE, ROOT)
-        print(f"{len(pages) + 1} pages in {where}; make serve shows them")
+        reports.write(SITE / "reports")
+        count = sum(1 for _ in SITE.rglob("*.html"))
+        print(f"{count} pages in {os.path.relpath(SITE, ROOT)}; make serve shows them")
     return status
 
 

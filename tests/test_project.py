@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from execute import NBS, ROOT, notebooks
-from readme import directives, readme
+from readme import PICTURE, directives, picture, readme
 
 EACH = pytest.mark.parametrize(
     "path", notebooks(), ids=lambda p: p.relative_to(NBS).with_suffix("").as_posix()
@@ -107,6 +107,7 @@ def test_readme_is_the_index_notebook():
     assert (ROOT / "README.md").read_text(encoding="utf-8") == readme(), (
         "Run make export."
     )
+    assert (ROOT / PICTURE).read_text(encoding="utf-8") == picture()
 
 
 def test_sidebar_lists_every_notebook_once():
@@ -114,7 +115,9 @@ def test_sidebar_lists_every_notebook_once():
         "contents"
     ]
     listed = [name for section in sections for name in section["contents"]]
-    assert sorted(listed) == sorted(p.relative_to(NBS).as_posix() for p in notebooks())
+    books = [name for name in listed if name.endswith(".ipynb")]
+    assert sorted(books) == sorted(p.relative_to(NBS).as_posix() for p in notebooks())
+    assert len(set(listed)) == len(listed)
 
 
 def test_no_machine_paths():

@@ -1,7 +1,7 @@
-"""README.md from nbs/index.ipynb: `python tools/readme.py` writes it.
+"""README.md from nbs/index.ipynb: `python tools/readme.py` writes it, and its picture.
 
-GitHub shows no picture that is not a file, and no binary file is kept in git: a figure
-becomes one line that links to the notebook."""
+GitHub shows no picture that is not a file: the one figure of the notebook, an SVG,
+is written beside it."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 HOME = "nbs/index.ipynb"
-PICTURE = f"*The picture is in [{HOME}]({HOME}).*"
+PICTURE = "docs/_static/answer.svg"
 
 
 def directives(source):
@@ -28,11 +28,11 @@ def relocate(text):
     return re.sub(r"(\[[^\]]*\])\(([^)\s]+)\)", fix, text)
 
 
-def output(out):
+def output(out, alt):
     "One output as Markdown, or None if GitHub has nothing to show"
     data = out.get("data", {})
-    if any(kind.startswith("image/") for kind in data):
-        return PICTURE
+    if "image/svg+xml" in data:
+        return f"![{alt}]({PICTURE})"
     if "text/markdown" in data:
         return relocate("".join(data["text/markdown"]).strip())
     if out.get("name") == "stderr":
@@ -63,9 +63,19 @@ def readme():
         if code and flags.get("echo") != "false":
             parts.append(f"```python\n{code}\n```")
         if flags.get("output") != "false":
-            parts += map(output, cell["outputs"])
+            alt = flags.get("fig-alt", "")
+            parts += [output(out, alt) for out in cell["outputs"]]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
+def picture():
+    "The figure of the notebook, as SVG"
+    cells = json.loads((ROOT / HOME).read_text(encoding="utf-8"))["cells"]
+    shown = [o.get("data", {}) for c in cells for o in c.get("outputs", [])]
+    (svg,) = [data["image/svg+xml"] for data in shown if "image/svg+xml" in data]
+    return "".join(svg)
+
+
 if __name__ == "__main__":
+    (ROOT / PICTURE).write_text(picture(), encoding="utf-8")
     (ROOT / "README.md").write_text(readme(), encoding="utf-8")

@@ -1,0 +1,30 @@
+// A click on a head of a table of class "sortable" sorts its rows by that column, a second
+// click the other way round. Numbers by value, all else as words; empty cells come last.
+const value = (row, column) => row.cells[column].textContent.trim();
+
+function compare(a, b) {
+  if (!a || !b) return !a - !b;
+  const [x, y] = [parseFloat(a), parseFloat(b)];
+  return isNaN(x) || isNaN(y) ? a.localeCompare(b) : x - y;
+}
+
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0];
+  const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const up = head.ariaSort !== "ascending";
+      heads.forEach((other) => (other.ariaSort = "none"));
+      head.ariaSort = up ? "ascending" : "descending";
+      const sign = up ? 1 : -1;
+      const rows = [...body.rows].sort((a, b) => {
+        const [x, y] = [value(a, column), value(b, column)];
+        return (x && y ? sign : 1) * compare(x, y);
+      });
+      body.append(...rows);
+    });
+  });
+}
