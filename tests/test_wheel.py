@@ -157,7 +157,7 @@ def test_a_workflow_calls_what_exists(path):
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda p: p.stem)
 def test_a_workflow_may_do_no_more_than_it_must(path):
-    "It reads, unless a job that runs no code of ours says otherwise; actions are pinned"
+    "It reads, unless a job that runs no code of ours says so; actions are pinned"
     flow = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert flow["permissions"] == {"contents": "read"}
     assert set(flow["concurrency"]) == {"group", "cancel-in-progress"}
