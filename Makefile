@@ -11,7 +11,7 @@ PINS    := settings.ini setup.py constraints.txt
 STAMP   := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test notebooks docs serve bench experiments export clean
+.PHONY: help demo test notebooks docs serve bench experiments export wheel clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,11 @@ bench: $(STAMP)-dev  ## time us and the libraries side by side
 EXPERIMENTS := gaussian mixture_dimension mixture_size mnist projected_dimension regularisation comparison sizes sizes_large
 experiments: $(STAMP)-dev  ## run the paper's experiments (hours; a rerun resumes); NAME=gaussian takes one, QUICK=1 a few repetitions
 	@for name in $(or $(NAME),$(EXPERIMENTS)); do $(BIN)/kpw-nb reproduce $$name --workers $(WORKERS) $(if $(QUICK),--quick) || exit; done
+
+wheel: $(STAMP)-dev  ## build dist/*.tar.gz and from it dist/*.whl, and check both
+	rm -rf build dist
+	$(BIN)/python -m build --no-isolation
+	$(BIN)/python -m twine check --strict dist/*
 
 clean:  ## remove what was built, .venv included
 	rm -rf .venv docs/_site docs/_nb docs/_static/vendor build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
