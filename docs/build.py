@@ -30,7 +30,7 @@ import reports  # noqa: E402
 from readme import directives  # noqa: E402
 
 LIB = "kpw_nb"
-EXPLORABLES = {}
+EXPLORABLES = {"index.ipynb": "two_clouds", "07_bcd.ipynb": "descent"}
 TAGS = {("echo", "false"): "remove-input", ("output", "false"): "remove-output"}
 cfg = get_config()
 
@@ -137,18 +137,13 @@ def prose(cell, entry):
 
 
 def elsewhere(name):
-    "The line under the title: the notebook itself, and where it runs"
+    "The line under the title: where the notebook itself is"
     links = [f"{{download}}`download it </_notebooks/{name}>`"]
     if cfg.d.getboolean("published", False):
-        there = (
-            cfg.git_url.split("//github.com/")[-1] + f"/blob/{cfg.branch}/nbs/{name}"
-        )
-        colab = "https://colab.research.google.com/github/"
-        links += [f"[open in Colab]({colab}{there})"]
-        links += [f"[read on GitHub](https://github.com/{there})"]
-    return markdown(
-        f"{{.notebook-links}}\nThis page is a notebook: {', '.join(links)}."
-    )
+        there = f"{cfg.git_url}/blob/{cfg.branch}/nbs/{name}"
+        links.append(f"[read it on GitHub]({there})")
+    line = f"This page is a notebook: {', '.join(links)}."
+    return markdown("{.notebook-links}\n" + line)
 
 
 def explorable(name):
@@ -211,30 +206,14 @@ def seen(raw):
 # The ledger ---------------------------------------------------------------------------
 
 
-def places(entries):
-    "Links to the cells of these entries; after the first of a notebook by number"
-    found = {}
-    for e in entries:
-        found.setdefault(e.notebook.removesuffix(".ipynb"), {})[e.label] = None
-    links = [
-        f"[{name if count == 1 else count}](#{label})"
-        for name, labels in found.items()
-        for count, label in enumerate(labels, 1)
-    ]
-    return " ".join(links)
-
-
 def ledger_pages(entries):
     "The table of statements, and the errata, through their templates"
     templates = Environment(loader=FileSystemLoader(HERE / "templates"))
-    known = dict(entries=entries, errata=ledger.errata(entries), places=places)
+    known = dict(entries=entries, errata=ledger.errata(entries), places=ledger.places)
     known |= dict(sections=ledger.statements(), status=ledger.status)
     for name in ("ledger.md", "errata.md"):
         text = templates.get_template(name).render(known)
         (PAGES / name).write_text(text, encoding="utf-8")
-
-
-# All of it ----------------------------------------------------------------------------
 
 
 def stage():
@@ -242,7 +221,8 @@ def stage():
     shutil.copytree(HERE / "pages", PAGES)
     FRAGMENTS.mkdir()
     shutil.copytree(NBS, PAGES / "_notebooks")  # for download, as they are
-    shutil.copy(ROOT / "CHANGELOG.md", PAGES / "changelog.md")
+    for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
+        shutil.copy(ROOT / name, PAGES / name.lower())
     names = [n for part in sidebar().values() for n in part if n.endswith(".ipynb")]
     raw = {name: read(name) for name in names}
     (FRAGMENTS / "seen.json").write_text(json.dumps(seen(raw)), encoding="utf-8")

@@ -6,10 +6,7 @@ from configparser import ConfigParser
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-sys.path.insert(0, str(_HERE))
-
-import hooks  # noqa: E402
-
+sys.path.insert(0, str(_HERE))  # for hooks.py
 _ini = ConfigParser(delimiters=["="])
 _ini.read(_HERE.parent / "settings.ini", encoding="utf-8")
 _cfg = _ini["DEFAULT"]
@@ -21,6 +18,7 @@ exclude_patterns = ["_notebooks", "_fragments"]
 templates_path = [str(_HERE / "templates")]
 extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design", "sphinx-mathjax-offline"]
 extensions += ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
+extensions += ["hooks"]
 
 nb_execution_mode = "off"  # outputs are those in the notebooks
 nb_render_markdown_format = "myst"
@@ -31,7 +29,8 @@ myst_dmath_double_inline = True
 
 autodoc_typehints = "none"  # the docstrings' types are for people
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "undoc-members": False}
+_sklearn = "set_fit_request, set_transform_request, set_score_request"
+autodoc_default_options = {"members": True, "exclude-members": _sklearn}
 napoleon_google_docstring = False
 napoleon_use_rtype = napoleon_use_param = False
 napoleon_use_ivar = True
@@ -63,7 +62,3 @@ if _cfg.getboolean("published", False):
         use_repository_button=True,
     )
 copybutton_selector = "div:not(.output) > div.highlight pre"
-
-
-def setup(app):
-    hooks.setup(app)

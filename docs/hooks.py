@@ -5,6 +5,7 @@ previews."""
 import json
 from html import escape
 from pathlib import Path
+from textwrap import shorten
 
 from docutils import nodes
 from sphinx.util.nodes import make_refnode
@@ -17,12 +18,9 @@ def documented(env):
     "{how people write it: (page, anchor)} of every public name and its methods"
     found = {}
     for full, entry in env.get_domain("py").objects.items():
-        parts = full.split(".")[1:]
-        for start in range(len(parts)):
-            short = ".".join(parts[start:])
-            # the last part of a method's name alone could be anything
-            if start == 0 or parts[start - 1][0].islower():
-                found.setdefault(short, (entry.docname, entry.node_id))
+        parts = full.split(".")
+        short = parts[-1:] if entry.objtype in ("class", "function") else parts[-2:]
+        found[".".join(short)] = entry.docname, entry.node_id
     return found
 
 
@@ -42,10 +40,7 @@ def link_names(app, tree, docname):
             above = above.parent
         if above is not None or name not in known or not is_name(text):
             continue
-        page, anchor = known[name]
-        if page == docname:
-            continue
-        new = make_refnode(app.builder, docname, page, anchor, node.deepcopy())
+        new = make_refnode(app.builder, docname, *known[name], node.deepcopy())
         node.replace_self(new)
 
 
@@ -55,9 +50,7 @@ def description(tree):
         for node in tree.findall(kind):
             text = " ".join(node.astext().split())
             if len(text) > 20:
-                return (
-                    text if len(text) <= MOST else text[:MOST].rsplit(" ", 1)[0] + " …"
-                )
+                return shorten(text, MOST, placeholder=" …")
     return ""
 
 
@@ -80,14 +73,7 @@ def back_links(app, config):
     config.autosummary_context = json.loads(seen.read_text(encoding="utf-8"))
 
 
-def foreign(app, what, name, member, skip, options):
-    "Methods that other packages add to a class are not shown"
-    home = getattr(getattr(member, "fget", member), "__module__", None)
-    return True if home and not home.startswith("kpw_nb") else None
-
-
 def setup(app):
-    app.connect("autodoc-skip-member", foreign)
     app.connect("config-inited", back_links)
     app.connect("doctree-resolved", link_names)
     app.connect("html-page-context", describe)

@@ -1,6 +1,5 @@
 """Three reports as `result.report("answer.html")` writes them, made of real data when
-the site is built: penguins of two species, digits of which one is too frequent, and
-two samples without a difference."""
+the site is built."""
 
 import numpy as np
 import pandas as pd

@@ -42,7 +42,8 @@
   };
   const faint = new Set();
   for (const e of article.querySelectorAll("*")) {
-    if (e.closest("mjx-container, svg, [aria-hidden=true], .headerlink, button, select, input")) continue;
+    // .sk-top-container: scikit-learn's own picture of an estimator
+    if (e.closest("mjx-container, svg, [aria-hidden=true], .headerlink, button, select, input, .sk-top-container")) continue;
     const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
     if (!own || !e.getClientRects().length) continue;
     const style = getComputedStyle(e);

@@ -112,6 +112,19 @@ def take(nb, notebook):
     return entries
 
 
+def places(entries):
+    "Links to the cells of these entries; after the first of a notebook by number"
+    found = {}
+    for e in entries:
+        found.setdefault(e.notebook.removesuffix(".ipynb"), {})[e.label] = None
+    links = [
+        f"[{name if count == 1 else count}](#{label})"
+        for name, labels in found.items()
+        for count, label in enumerate(labels, 1)
+    ]
+    return " ".join(links)
+
+
 def statements():
     "{section: {id: statement}} of the paper"
     return yaml.safe_load(LIST.read_text(encoding="utf-8"))
