@@ -8,7 +8,11 @@ __all__ = ['feel_projection', 'watch_bcd', 'power_playground', 'your_data']
 # %% ../nbs/22_explore.ipynb #c003
 import base64
 import io
+import itertools
+import json
+import math
 import re
+import string
 import threading
 import time
 import warnings
@@ -21,10 +25,12 @@ import ipywidgets as widgets
 import numpy as np
 from fastcore.basics import patch
 
-from .core import check_number, spawn_seeds
+from .core import check_choice, check_number, spawn_seeds
 from .sample import as_samples
 from .kernels import median_bandwidth
 from .distance import kpw_distance
+from .relabel import Free
+from .twosample import kpw_test
 from .files import BadInput, read_table, same_columns
 
 # %% ../nbs/22_explore.ipynb #c005
@@ -812,3 +818,165 @@ def your_data(*, n_resamples: int = 199, delay: float = 0.3, rng=0) -> Explorer:
 
     check_resamples(n_resamples, 0.05)
     return YourData(n_resamples, rng, delay)
+
+# %% ../nbs/22_explore.ipynb #c061
+DIGITS = string.digits + string.ascii_letters + "+-"  # of 0, 1, ..., 63
+
+
+def levels(values, low, high) -> np.ndarray:
+    "Numbers as one of 64 steps from `low` to `high`; what is beyond, at the ends"
+    step = np.rint(63 * (np.asarray(values) - low) / (high - low))
+    return np.clip(step, 0, 63).astype(int)
+
+
+def as_digits(steps) -> str:
+    "One letter for each level"
+    return "".join(DIGITS[k] for k in np.ravel(steps))
+
+
+def as_bits(marks) -> str:
+    "Six yes or no in a letter, the first one foremost"
+    padded = np.pad(np.asarray(marks, int), (0, -len(marks) % 6))
+    return as_digits(padded.reshape(-1, 6) @ [32, 16, 8, 4, 2, 1])
+
+# %% ../nbs/22_explore.ipynb #c065
+SHAPES = {  # of Y, and how a sentence says it
+    "round": "round",
+    "ring": "a ring",
+    "two clumps": "in two clumps",
+    "correlated": "correlated",
+}
+
+
+def cloud_points(n=100, seed=76) -> tuple:
+    "X, and Y in every shape; in hundredths, of mean zero and variance one a column"
+    g = np.random.default_rng(seed)
+    X, Z = g.standard_normal((2, n, 2))
+    angle, side = g.uniform(0, 2 * np.pi, n), g.choice([-1, 1], n)
+    ring = (1 + 0.08 * Z[:, :1]) * np.c_[np.cos(angle), np.sin(angle)]
+    clumps = 0.9 * np.c_[side, -side] + math.sqrt(1 - 0.9**2) * Z
+    slanted = np.c_[Z[:, 0], 0.8 * Z[:, 0] + 0.6 * Z[:, 1]]
+    shapes = np.array([Z, math.sqrt(2) * ring, clumps, slanted])
+    return tuple(np.rint(100 * A).astype(int) for A in (X, shapes))
+
+# %% ../nbs/22_explore.ipynb #c066
+UNIT = 400  # units in one standard deviation
+
+
+class Setting(NamedTuple):
+    "Where the controls of the two clouds stand"
+
+    shape: int  # position in SHAPES
+    shift: int  # in hundredths of a standard deviation
+    spread: int  # in quarters
+    n: int
+
+    def samples(self, points) -> tuple:
+        "Both samples, in whole units; each moves by half of the shift"
+        X, shapes = points
+        half = np.array([2 * self.shift, 0])
+        Y = self.spread * shapes[self.shape][: self.n]
+        return 4 * X[: self.n] - half, Y + half
+
+
+SHIFTS, SPREADS, SIZES = (0, 30, 60, 90, 120), (2, 3, 4, 5, 6), (20, 50, 100)
+
+
+def cloud_settings() -> list:
+    "Every position of the controls, in the order of the page"
+    grid = itertools.product(range(len(SHAPES)), SHIFTS, SPREADS, SIZES)
+    return [Setting(*at) for at in grid]
+
+# %% ../nbs/22_explore.ipynb #c069
+def null_levels(observed, null) -> tuple:
+    "Levels of an observed value and of the relabelled ones; who reaches it still does"
+    top = max(observed, null.max())
+    at = max(int(levels(observed, 0, top)), 1)
+    reached = null >= observed * (1 - 1e-12)  # as in `permutation_pvalue`
+    steps = levels(null, 0, top)
+    return at, np.where(reached, np.maximum(steps, at), np.minimum(steps, at - 1))
+
+
+def means_pvalue(X, Y) -> float:
+    "What t-tests of the columns say, with Bonferroni's correction"
+    from scipy.stats import ttest_ind
+
+    return float(min(1, X.shape[1] * ttest_ind(X, Y).pvalue.min()))
+
+# %% ../nbs/22_explore.ipynb #c070
+FIELD = 20  # places along each side of the grid
+
+
+def field_grid(window) -> np.ndarray:
+    "The middles of the fields of a square, row by row from the top"
+    side = window * (2 * np.arange(FIELD) + 1 - FIELD) / FIELD
+    x, y = np.meshgrid(side, -side)
+    return np.c_[x.ravel(), y.ravel()]
+
+
+def cloud_state(X, Y, window) -> list:
+    "What the page draws for two samples"
+    result = kpw_test(X, Y, candidates="KPW", rng=0)
+    f = result.transform(np.vstack([X, Y]))[:, 0]
+    field = result.transform(field_grid(window))[:, 0]
+    if f[: len(X)].mean() > f[len(X) :].mean():  # the sign is arbitrary: Y is high
+        f, field = -f, -field
+    null = result.null_distribution
+    at, steps = null_levels(result.statistic, null)
+    top = f"{max(result.statistic, null.max()):.2f}"
+    drawn = (levels(a, f.min(), f.max()) for a in (f, field))
+    means = round(means_pvalue(X, Y), 4)
+    return [at, top, means, as_digits(steps), *map(as_digits, drawn)]
+
+# %% ../nbs/22_explore.ipynb #c072
+def relabellings(n, n_resamples=199, rng=0) -> np.ndarray:
+    "Who is called X, a row for each relabelling of `kpw_test` with this seed"
+    free = Free(n, n)
+    keys, _ = free.keys(n_resamples, spawn_seeds(rng, 3)[2])
+    return np.array([np.isin(np.arange(2 * n), free.draw(k)[:n]) for k in keys])
+
+# %% ../nbs/22_explore.ipynb #c072_1
+def cloud_window(points, spread) -> float:
+    "Half the side of the square that holds all points of this spread"
+    settings = [s for s in cloud_settings() if s.spread == spread]
+    largest = max(np.abs(s.samples(points)).max() for s in settings)
+    return round(float(largest / UNIT + 0.2), 2)
+
+
+def two_clouds_data() -> dict:
+    "Everything that the page of the two clouds shows"
+    points = cloud_points()
+    windows = {spread: cloud_window(points, spread) for spread in SPREADS}
+    states = []
+    for s in cloud_settings():
+        X, Y = s.samples(points)
+        states.append(cloud_state(X / UNIT, Y / UNIT, windows[s.spread]))
+    return dict(
+        shapes=[*SHAPES],
+        words=[*SHAPES.values()],
+        shifts=SHIFTS,
+        spreads=SPREADS,
+        sizes=SIZES,
+        start=dict(shape=1, shift=0, spread=2, size=2),
+        unit=UNIT,
+        windows=[*windows.values()],
+        X=points[0].tolist(),
+        Y=points[1].tolist(),
+        labels=[[as_bits(row) for row in relabellings(n)] for n in SIZES],
+        relabellings=199,
+        digits=DIGITS,
+        states=states,
+    )
+
+# %% ../nbs/22_explore.ipynb #c080
+def explorable(name: str) -> str:
+    "A picture that moves in a browser without Python, as one piece of HTML"
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    check_choice(name, "name", tuple(EXPLORABLES))
+    pages = Environment(loader=PackageLoader("kpw_nb"), undefined=StrictUndefined)
+    data = json.dumps(EXPLORABLES[name](), separators=(",", ":"))
+    return pages.get_template(f"explorable_{name}.html").render(data=data)
+
+
+EXPLORABLES = dict(two_clouds=two_clouds_data)
