@@ -27,8 +27,11 @@ from fastcore.basics import patch
 
 from .core import check_choice, check_number, spawn_seeds
 from .sample import as_samples
-from .kernels import median_bandwidth
-from .distance import kpw_distance
+from .kernels import Gaussian, median_bandwidth
+from .representer import make_features
+from .transport import cost_matrix, dual_objective, wasserstein
+from .bcd import Problem, Start, descent, theory_step
+from .distance import KPWProjector, kpw_distance
 from .relabel import Free
 from .twosample import kpw_test
 from .files import BadInput, read_table, same_columns
@@ -307,8 +310,26 @@ class FeelProjection(Explorer):
         options = self.options()
         with _heard() as warned:
             r = kpw_distance(*self.samples, **options)
+            self.pvalue = self._exact(options, given_up)
         self.warned = warned
         yield r
+
+# %% ../nbs/22_explore.ipynb #c018_1
+_MOST_TESTED = 400  # points; beyond, the test would not keep up with a hand
+
+
+@patch
+def _exact(self: FeelProjection, options, given_up):
+    "The p-value of the test with this projector; None for many points"
+
+    def tick(done, total):
+        if given_up.is_set():
+            raise _GivenUp
+
+    if sum(map(len, self.samples)) > _MOST_TESTED:
+        return None
+    run = dict(n_resamples=199, rng=0, progress=tick)
+    return kpw_test(*self.samples, candidates=KPWProjector(**options), **run).pvalue
 
 # %% ../nbs/22_explore.ipynb #c020
 def _draw_projector(projector, X, Y, ax):
@@ -332,6 +353,8 @@ def _show(self: FeelProjection, r, figure):
     plot_projections(*r.projections, r.plan, ax=right)
     end = "" if r.converged else " (not converged)"
     found = f"value <b>{r.value:.4g}</b>, η = {r.eta:.3g}, {r.n_iter} iterations{end}"
+    if self.pvalue is not None:
+        found = f"p = <b>{self.pvalue:.3g}</b> by 199 relabellings; {found}"
     return "<br>".join([found, *map(escape, self.warned)])
 
 # %% ../nbs/22_explore.ipynb #c021
@@ -747,8 +770,6 @@ def samples(self: YourData) -> Given:
 
 @patch
 def _work(self: YourData, given_up):
-    from kpw_nb.twosample import kpw_test
-
     self.answer = ""
     given = self.tested = self.samples()
 
@@ -968,15 +989,115 @@ def two_clouds_data() -> dict:
         states=states,
     )
 
-# %% ../nbs/22_explore.ipynb #c080
+# %% ../nbs/22_explore.ipynb #c082
+class Descending(NamedTuple):
+    "The problem that is watched, and the states after 1, 2, ... turns"
+
+    points: np.ndarray  # X first
+    n: int
+    eta: float
+    kernel: Gaussian
+    states: list  # of `Descent`
+
+
+def small_descent(n=12, eta=0.05, faster=50, turns=24) -> Descending:
+    "A blob and a ring around it, from one hill over a point of the blob"
+    g = np.random.default_rng(0)
+    X = 0.35 * g.standard_normal((n, 2))
+    turn = 2 * np.pi * np.arange(n) / n
+    ring = 1.2 * np.c_[np.cos(turn), np.sin(turn)]
+    Z = np.vstack([X, ring + 0.15 * g.standard_normal((n, 2))])
+    kernel, one = Gaussian(0.5), np.ones((1, 1))
+    features = make_features(kernel, Z)
+    tau = faster * theory_step(features.phi, one, n, eta)[0]
+    problem = Problem(features.phi, features.H, one, n, eta, tau)
+    start = Start(np.eye(2 * n)[:, [6]], np.zeros(n), 0.0)
+    states = [descent(problem, start, k + 1, 0.0, True) for k in range(turns + 1)]
+    return Descending(Z, n, eta, kernel, states)
+
+# %% ../nbs/22_explore.ipynb #c083
+class Frame(NamedTuple):
+    "After one block update"
+
+    block: str  # u, v or s
+    turn: int
+    F: float
+    plan: np.ndarray
+
+
+def frame_of(run, block, turn, u, v) -> Frame:
+    "Potentials, and the projector of a turn"
+    F = run.states[turn].F
+    C = cost_matrix(F[: run.n], F[run.n :])
+    plan = np.exp(np.add.outer(u, v) - C / run.eta)
+    return Frame(block, turn, dual_objective(u, v, C, run.eta), plan)
+
+
+def descent_frames(run) -> list:
+    "Each block update by itself, from the first u on"
+    first = run.states[0]
+    frames = [frame_of(run, "u", 0, first.u, np.zeros_like(first.v))]
+    for turn, now in enumerate(run.states):
+        if turn > 0:
+            old = run.states[turn - 1]
+            frames.append(frame_of(run, "s", turn, old.u, old.v))
+            frames.append(frame_of(run, "u", turn, now.u, old.v))
+        frames.append(frame_of(run, "v", turn, now.u, now.v))
+    return frames
+
+# %% ../nbs/22_explore.ipynb #c087
+WINDOW = 1.75  # half the side of the square that holds the ring
+
+
+def turn_data(run, state, low, high) -> list:
+    "Of one projector: W, the points on the line in thousandths, and the field"
+    f, n = state.F[:, 0], run.n
+    place = np.rint(1000 * (f - low) / (high - low)).astype(int)
+    field = run.kernel(field_grid(WINDOW), run.points) @ state.W[:, 0]
+    largest = max(-low, high)
+    drawn = as_digits(levels(field, -largest, largest))
+    return [round(wasserstein(f[:n], f[n:]), 4), place.tolist(), drawn]
+
+
+def frame_data(run, frame) -> list:
+    "Of one block update: which, turn, F, plan, masses, and how far the others are off"
+    sums = np.r_[frame.plan.sum(1), frame.plan.sum(0)] * run.n
+    off = np.abs(sums - 1)
+    rows, columns = (round(100 * float(part.max())) for part in np.split(off, 2))
+    masses = as_digits(levels(sums, 0, 3))
+    plan = as_digits(levels(frame.plan * run.n, 0, 1))
+    return [frame.block, frame.turn, round(frame.F, 4), plan, masses, rows, columns]
+
+
+def descent_data() -> dict:
+    "Everything that the page of the descent shows"
+    run = small_descent()
+    every = np.vstack([state.F for state in run.states])
+    low, high = every.min(), every.max()
+    turns = [turn_data(run, s, low, high) for s in run.states]
+    samples = np.split(run.points, [run.n])
+    sure = kpw_distance(*samples, d=1, kernel=run.kernel, certificate=True)
+    return dict(
+        n=run.n,
+        eta=run.eta,
+        window=WINDOW,
+        most=math.ceil(1000 * sure.upper_bound) / 1000,
+        points=np.round(run.points, 3).tolist(),
+        digits=DIGITS,
+        turns=turns,
+        frames=[frame_data(run, frame) for frame in descent_frames(run)],
+    )
+
+# %% ../nbs/22_explore.ipynb #c090
 def explorable(name: str) -> str:
     "A picture that moves in a browser without Python, as one piece of HTML"
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     check_choice(name, "name", tuple(EXPLORABLES))
     pages = Environment(loader=PackageLoader("kpw_nb"), undefined=StrictUndefined)
-    data = json.dumps(EXPLORABLES[name](), separators=(",", ":"))
-    return pages.get_template(f"explorable_{name}.html").render(data=data)
+    facts = EXPLORABLES[name]()
+    data = json.dumps(facts, separators=(",", ":"))
+    return pages.get_template(f"explorable_{name}.html").render(facts=facts, data=data)
 
 
-EXPLORABLES = dict(two_clouds=two_clouds_data)
+EXPLORABLES = dict(two_clouds=two_clouds_data, descent=descent_data)
