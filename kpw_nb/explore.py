@@ -8,7 +8,11 @@ __all__ = ['feel_projection', 'watch_bcd', 'power_playground', 'your_data']
 # %% ../nbs/22_explore.ipynb #c003
 import base64
 import io
+import itertools
+import json
+import math
 import re
+import string
 import threading
 import time
 import warnings
@@ -21,10 +25,15 @@ import ipywidgets as widgets
 import numpy as np
 from fastcore.basics import patch
 
-from .core import check_number, spawn_seeds
+from .core import check_choice, check_number, spawn_seeds
 from .sample import as_samples
-from .kernels import median_bandwidth
-from .distance import kpw_distance
+from .kernels import Gaussian, median_bandwidth
+from .representer import make_features
+from .transport import cost_matrix, dual_objective, wasserstein
+from .bcd import Problem, Start, descent, theory_step
+from .distance import KPWProjector, kpw_distance
+from .relabel import Free
+from .twosample import kpw_test
 from .files import BadInput, read_table, same_columns
 
 # %% ../nbs/22_explore.ipynb #c005
@@ -301,8 +310,26 @@ class FeelProjection(Explorer):
         options = self.options()
         with _heard() as warned:
             r = kpw_distance(*self.samples, **options)
+            self.pvalue = self._exact(options, given_up)
         self.warned = warned
         yield r
+
+# %% ../nbs/22_explore.ipynb #c018_1
+_MOST_TESTED = 400  # points; beyond, the test would not keep up with a hand
+
+
+@patch
+def _exact(self: FeelProjection, options, given_up):
+    "The p-value of the test with this projector; None for many points"
+
+    def tick(done, total):
+        if given_up.is_set():
+            raise _GivenUp
+
+    if sum(map(len, self.samples)) > _MOST_TESTED:
+        return None
+    run = dict(n_resamples=199, rng=0, progress=tick)
+    return kpw_test(*self.samples, candidates=KPWProjector(**options), **run).pvalue
 
 # %% ../nbs/22_explore.ipynb #c020
 def _draw_projector(projector, X, Y, ax):
@@ -326,6 +353,8 @@ def _show(self: FeelProjection, r, figure):
     plot_projections(*r.projections, r.plan, ax=right)
     end = "" if r.converged else " (not converged)"
     found = f"value <b>{r.value:.4g}</b>, η = {r.eta:.3g}, {r.n_iter} iterations{end}"
+    if self.pvalue is not None:
+        found = f"p = <b>{self.pvalue:.3g}</b> by 199 relabellings; {found}"
     return "<br>".join([found, *map(escape, self.warned)])
 
 # %% ../nbs/22_explore.ipynb #c021
@@ -741,8 +770,6 @@ def samples(self: YourData) -> Given:
 
 @patch
 def _work(self: YourData, given_up):
-    from kpw_nb.twosample import kpw_test
-
     self.answer = ""
     given = self.tested = self.samples()
 
@@ -812,3 +839,265 @@ def your_data(*, n_resamples: int = 199, delay: float = 0.3, rng=0) -> Explorer:
 
     check_resamples(n_resamples, 0.05)
     return YourData(n_resamples, rng, delay)
+
+# %% ../nbs/22_explore.ipynb #c061
+DIGITS = string.digits + string.ascii_letters + "+-"  # of 0, 1, ..., 63
+
+
+def levels(values, low, high) -> np.ndarray:
+    "Numbers as one of 64 steps from `low` to `high`; what is beyond, at the ends"
+    step = np.rint(63 * (np.asarray(values) - low) / (high - low))
+    return np.clip(step, 0, 63).astype(int)
+
+
+def as_digits(steps) -> str:
+    "One letter for each level"
+    return "".join(DIGITS[k] for k in np.ravel(steps))
+
+
+def as_bits(marks) -> str:
+    "Six yes or no in a letter, the first one foremost"
+    padded = np.pad(np.asarray(marks, int), (0, -len(marks) % 6))
+    return as_digits(padded.reshape(-1, 6) @ [32, 16, 8, 4, 2, 1])
+
+# %% ../nbs/22_explore.ipynb #c065
+SHAPES = {  # of Y, and how a sentence says it
+    "round": "round",
+    "ring": "a ring",
+    "two clumps": "in two clumps",
+    "correlated": "correlated",
+}
+
+
+def cloud_points(n=100, seed=76) -> tuple:
+    "X, and Y in every shape; in hundredths, of mean zero and variance one a column"
+    g = np.random.default_rng(seed)
+    X, Z = g.standard_normal((2, n, 2))
+    angle, side = g.uniform(0, 2 * np.pi, n), g.choice([-1, 1], n)
+    ring = (1 + 0.08 * Z[:, :1]) * np.c_[np.cos(angle), np.sin(angle)]
+    clumps = 0.9 * np.c_[side, -side] + math.sqrt(1 - 0.9**2) * Z
+    slanted = np.c_[Z[:, 0], 0.8 * Z[:, 0] + 0.6 * Z[:, 1]]
+    shapes = np.array([Z, math.sqrt(2) * ring, clumps, slanted])
+    return tuple(np.rint(100 * A).astype(int) for A in (X, shapes))
+
+# %% ../nbs/22_explore.ipynb #c066
+UNIT = 400  # units in one standard deviation
+
+
+class Setting(NamedTuple):
+    "Where the controls of the two clouds stand"
+
+    shape: int  # position in SHAPES
+    shift: int  # in hundredths of a standard deviation
+    spread: int  # in quarters
+    n: int
+
+    def samples(self, points) -> tuple:
+        "Both samples, in whole units; each moves by half of the shift"
+        X, shapes = points
+        half = np.array([2 * self.shift, 0])
+        Y = self.spread * shapes[self.shape][: self.n]
+        return 4 * X[: self.n] - half, Y + half
+
+
+SHIFTS, SPREADS, SIZES = (0, 30, 60, 90, 120), (2, 3, 4, 5, 6), (20, 50, 100)
+
+
+def cloud_settings() -> list:
+    "Every position of the controls, in the order of the page"
+    grid = itertools.product(range(len(SHAPES)), SHIFTS, SPREADS, SIZES)
+    return [Setting(*at) for at in grid]
+
+# %% ../nbs/22_explore.ipynb #c069
+def null_levels(observed, null) -> tuple:
+    "Levels of an observed value and of the relabelled ones; who reaches it still does"
+    top = max(observed, null.max())
+    at = max(int(levels(observed, 0, top)), 1)
+    reached = null >= observed * (1 - 1e-12)  # as in `permutation_pvalue`
+    steps = levels(null, 0, top)
+    return at, np.where(reached, np.maximum(steps, at), np.minimum(steps, at - 1))
+
+
+def means_pvalue(X, Y) -> float:
+    "What t-tests of the columns say, with Bonferroni's correction"
+    from scipy.stats import ttest_ind
+
+    return float(min(1, X.shape[1] * ttest_ind(X, Y).pvalue.min()))
+
+# %% ../nbs/22_explore.ipynb #c070
+FIELD = 20  # places along each side of the grid
+
+
+def field_grid(window) -> np.ndarray:
+    "The middles of the fields of a square, row by row from the top"
+    side = window * (2 * np.arange(FIELD) + 1 - FIELD) / FIELD
+    x, y = np.meshgrid(side, -side)
+    return np.c_[x.ravel(), y.ravel()]
+
+
+def cloud_state(X, Y, window) -> list:
+    "What the page draws for two samples"
+    result = kpw_test(X, Y, candidates="KPW", rng=0)
+    f = result.transform(np.vstack([X, Y]))[:, 0]
+    field = result.transform(field_grid(window))[:, 0]
+    if f[: len(X)].mean() > f[len(X) :].mean():  # the sign is arbitrary: Y is high
+        f, field = -f, -field
+    null = result.null_distribution
+    at, steps = null_levels(result.statistic, null)
+    top = f"{max(result.statistic, null.max()):.2f}"
+    drawn = (levels(a, f.min(), f.max()) for a in (f, field))
+    means = round(means_pvalue(X, Y), 4)
+    return [at, top, means, as_digits(steps), *map(as_digits, drawn)]
+
+# %% ../nbs/22_explore.ipynb #c072
+def relabellings(n, n_resamples=199, rng=0) -> np.ndarray:
+    "Who is called X, a row for each relabelling of `kpw_test` with this seed"
+    free = Free(n, n)
+    keys, _ = free.keys(n_resamples, spawn_seeds(rng, 3)[2])
+    return np.array([np.isin(np.arange(2 * n), free.draw(k)[:n]) for k in keys])
+
+# %% ../nbs/22_explore.ipynb #c072_1
+def cloud_window(points, spread) -> float:
+    "Half the side of the square that holds all points of this spread"
+    settings = [s for s in cloud_settings() if s.spread == spread]
+    largest = max(np.abs(s.samples(points)).max() for s in settings)
+    return round(float(largest / UNIT + 0.2), 2)
+
+
+def two_clouds_data() -> dict:
+    "Everything that the page of the two clouds shows"
+    points = cloud_points()
+    windows = {spread: cloud_window(points, spread) for spread in SPREADS}
+    states = []
+    for s in cloud_settings():
+        X, Y = s.samples(points)
+        states.append(cloud_state(X / UNIT, Y / UNIT, windows[s.spread]))
+    return dict(
+        shapes=[*SHAPES],
+        words=[*SHAPES.values()],
+        shifts=SHIFTS,
+        spreads=SPREADS,
+        sizes=SIZES,
+        start=dict(shape=1, shift=0, spread=2, size=2),
+        unit=UNIT,
+        windows=[*windows.values()],
+        X=points[0].tolist(),
+        Y=points[1].tolist(),
+        labels=[[as_bits(row) for row in relabellings(n)] for n in SIZES],
+        relabellings=199,
+        digits=DIGITS,
+        states=states,
+    )
+
+# %% ../nbs/22_explore.ipynb #c082
+class Descending(NamedTuple):
+    "The problem that is watched, and the states after 1, 2, ... turns"
+
+    points: np.ndarray  # X first
+    n: int
+    eta: float
+    kernel: Gaussian
+    states: list  # of `Descent`
+
+
+def small_descent(n=12, eta=0.05, faster=50, turns=24) -> Descending:
+    "A blob and a ring around it, from one hill over a point of the blob"
+    g = np.random.default_rng(0)
+    X = 0.35 * g.standard_normal((n, 2))
+    turn = 2 * np.pi * np.arange(n) / n
+    ring = 1.2 * np.c_[np.cos(turn), np.sin(turn)]
+    Z = np.vstack([X, ring + 0.15 * g.standard_normal((n, 2))])
+    kernel, one = Gaussian(0.5), np.ones((1, 1))
+    features = make_features(kernel, Z)
+    tau = faster * theory_step(features.phi, one, n, eta)[0]
+    problem = Problem(features.phi, features.H, one, n, eta, tau)
+    start = Start(np.eye(2 * n)[:, [6]], np.zeros(n), 0.0)
+    states = [descent(problem, start, k + 1, 0.0, True) for k in range(turns + 1)]
+    return Descending(Z, n, eta, kernel, states)
+
+# %% ../nbs/22_explore.ipynb #c083
+class Frame(NamedTuple):
+    "After one block update"
+
+    block: str  # u, v or s
+    turn: int
+    F: float
+    plan: np.ndarray
+
+
+def frame_of(run, block, turn, u, v) -> Frame:
+    "Potentials, and the projector of a turn"
+    F = run.states[turn].F
+    C = cost_matrix(F[: run.n], F[run.n :])
+    plan = np.exp(np.add.outer(u, v) - C / run.eta)
+    return Frame(block, turn, dual_objective(u, v, C, run.eta), plan)
+
+
+def descent_frames(run) -> list:
+    "Each block update by itself, from the first u on"
+    first = run.states[0]
+    frames = [frame_of(run, "u", 0, first.u, np.zeros_like(first.v))]
+    for turn, now in enumerate(run.states):
+        if turn > 0:
+            old = run.states[turn - 1]
+            frames.append(frame_of(run, "s", turn, old.u, old.v))
+            frames.append(frame_of(run, "u", turn, now.u, old.v))
+        frames.append(frame_of(run, "v", turn, now.u, now.v))
+    return frames
+
+# %% ../nbs/22_explore.ipynb #c087
+WINDOW = 1.75  # half the side of the square that holds the ring
+
+
+def turn_data(run, state, low, high) -> list:
+    "Of one projector: W, the points on the line in thousandths, and the field"
+    f, n = state.F[:, 0], run.n
+    place = np.rint(1000 * (f - low) / (high - low)).astype(int)
+    field = run.kernel(field_grid(WINDOW), run.points) @ state.W[:, 0]
+    largest = max(-low, high)
+    drawn = as_digits(levels(field, -largest, largest))
+    return [round(wasserstein(f[:n], f[n:]), 4), place.tolist(), drawn]
+
+
+def frame_data(run, frame) -> list:
+    "Of one block update: which, turn, F, plan, masses, and how far the others are off"
+    sums = np.r_[frame.plan.sum(1), frame.plan.sum(0)] * run.n
+    off = np.abs(sums - 1)
+    rows, columns = (round(100 * float(part.max())) for part in np.split(off, 2))
+    masses = as_digits(levels(sums, 0, 3))
+    plan = as_digits(levels(frame.plan * run.n, 0, 1))
+    return [frame.block, frame.turn, round(frame.F, 4), plan, masses, rows, columns]
+
+
+def descent_data() -> dict:
+    "Everything that the page of the descent shows"
+    run = small_descent()
+    every = np.vstack([state.F for state in run.states])
+    low, high = every.min(), every.max()
+    turns = [turn_data(run, s, low, high) for s in run.states]
+    samples = np.split(run.points, [run.n])
+    sure = kpw_distance(*samples, d=1, kernel=run.kernel, certificate=True)
+    return dict(
+        n=run.n,
+        eta=run.eta,
+        window=WINDOW,
+        most=math.ceil(1000 * sure.upper_bound) / 1000,
+        points=np.round(run.points, 3).tolist(),
+        digits=DIGITS,
+        turns=turns,
+        frames=[frame_data(run, frame) for frame in descent_frames(run)],
+    )
+
+# %% ../nbs/22_explore.ipynb #c090
+def explorable(name: str) -> str:
+    "A picture that moves in a browser without Python, as one piece of HTML"
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    check_choice(name, "name", tuple(EXPLORABLES))
+    pages = Environment(loader=PackageLoader("kpw_nb"), undefined=StrictUndefined)
+    facts = EXPLORABLES[name]()
+    data = json.dumps(facts, separators=(",", ":"))
+    return pages.get_template(f"explorable_{name}.html").render(facts=facts, data=data)
+
+
+EXPLORABLES = dict(two_clouds=two_clouds_data, descent=descent_data)

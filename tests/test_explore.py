@@ -24,7 +24,7 @@ from browser import CHROMIUM, Browser, require
 from kpw_nb import explore
 from kpw_nb.baselines import EnergyTest, MMDTest
 from kpw_nb.core import spawn_seeds
-from kpw_nb.distance import kpw_distance
+from kpw_nb.distance import KPWProjector, kpw_distance
 from kpw_nb.explore import (
     Explorer,
     feel_projection,
@@ -224,6 +224,29 @@ def test_feel_projection():
             **{k: v for k, v in feel.options().items() if k != "eta"},
         ).value
     )
+
+
+def test_feel_says_the_pvalue():
+    "That of the exact test with this projector; for many points there is none"
+    feel = feel_projection(X, Y, delay=0.05)
+    for name, moved in (("d", 1), ("bandwidth", 0.5)):
+        feel.controls[name].value = moved
+        assert feel.wait() and feel.error is None
+        alone = KPWProjector(**feel.options())
+        expected = kpw_test(X, Y, candidates=alone, rng=0).pvalue
+        assert feel.pvalue == expected and f"p = {expected:.3g} by 199" in feel.text
+    g = np.random.default_rng(0)
+    many = feel_projection(g.normal(size=(250, 2)), g.normal(size=(251, 2)))
+    assert many.pvalue is None and many.text.startswith("value ")
+
+
+def test_feel_gives_the_test_up():
+    "A move while the relabellings run ends them"
+    feel = feel_projection(X, Y, delay=0.05)
+    given_up = threading.Event()
+    given_up.set()
+    with pytest.raises(explore._GivenUp):
+        feel._exact(feel.options(), given_up)
 
 
 def test_feel_warnings_are_shown():
@@ -549,7 +572,9 @@ def test_notebook_has_fallbacks():
     path = Path(__file__).parents[1] / "nbs" / "22_explore.ipynb"
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     bundles = [o["data"] for c in cells for o in c.get("outputs", ()) if "data" in o]
-    assert sum("image/png" in b for b in bundles) == 3
+    words = [("".join(b.get("text/plain", "")), b) for b in bundles]
+    titles = ("Feel the projection:", "Watch the algorithm:", "Power playground:")
+    assert sum("image/png" in b for w, b in words if w.startswith(titles)) == 3
     assert sum("kpw" in "".join(b.get("text/html", "")) for b in bundles) == 1
     assert all(
         "text/plain" in b and "application/vnd.jupyter.widget-view+json" not in b
