@@ -864,7 +864,7 @@ def as_bits(marks) -> str:
 SHAPES = {  # of Y, and how a sentence says it
     "round": "round",
     "ring": "a ring",
-    "two clumps": "in two clumps",
+    "clumps": "in two clumps",
     "correlated": "correlated",
 }
 
