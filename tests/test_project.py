@@ -120,6 +120,13 @@ def test_sidebar_lists_every_notebook_once():
     assert len(set(listed)) == len(listed)
 
 
+def test_docs_code_is_small():
+    "Sphinx does the work; what we add is short, and no pattern decides what a page says"
+    code = texts(ROOT / "docs", "*.py").values()
+    assert sum(len(text.splitlines()) for text in code) <= 450
+    assert not any("import re" in text for text in code)
+
+
 def test_no_machine_paths():
     # The look-behind skips the base64 text of pictures and the middles of longer paths
     local = re.compile(
