@@ -1,11 +1,15 @@
-// Guides come before the notebooks that derive, these before the record of what was run.
+// Which page comes first: one whose title has all the words; then guides, before the notebooks that
+// derive, and these before the record of what was run. The glossary comes after what it explains.
+const asked = (new URLSearchParams(location.search).get("q") || "").toLowerCase().split(/[\s-]+/);
+const GUIDE = /^(tutorials\/|install$|cite$|questions$|when_not$|reports$)/;
+
 var Scorer = {
   score: ([page, title, anchor, descr, score]) => {
-    const guide = /^(tutorials\/|install|cite|questions|glossary|when_not|reports)/;
-    if (guide.test(page)) return score + (anchor ? 6 : 12);
-    if (/^reference\/kpw_nb\.kpw_/.test(page)) return score + 4;
-    if (/^(reference|experiments)\//.test(page)) return score;
-    return score - 4;
+    const words = title.toLowerCase();
+    if (!anchor && asked.every((word) => words.includes(word))) score += 40;
+    if (page === "glossary") return score - 30;
+    if (GUIDE.test(page)) return score + (anchor ? 6 : 12);
+    return /^(reference|experiments)\//.test(page) ? score : score - 4;
   },
   objNameMatch: 16,
   objPartialMatch: 6,
