@@ -449,7 +449,7 @@ def _draw_field(fig, ax, plane, projector, shown):
     "Grey levels of one output over a plane, with their scale"
     height = shown.of(projector.transform(plane.points))
     height = height.reshape(len(plane.up), len(plane.across))
-    field = ax.contourf(plane.across, plane.up, height, 14, cmap=shades(GREY, 0.6))
+    field = ax.contourf(plane.across, plane.up, height, 14, cmap=shades(GREY, 0.42))
     fig.colorbar(field, ax=ax, label=shown.label)
 
 # %% ../nbs/21_plots.ipynb #c045
