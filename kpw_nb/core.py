@@ -11,6 +11,7 @@ import math
 import numbers
 import os
 import re
+import textwrap
 import uuid
 from dataclasses import dataclass, fields
 from functools import cache
@@ -285,6 +286,15 @@ def _show(v):
         return f"{type(v).__name__} {' x '.join(map(str, v.shape))}"
     return str(v).splitlines()[0] if str(v) else repr(v)
 
+
+def _line(name, text, width):
+    "A name and its text; what is too long for a page goes on below itself"
+    line, below = f"  {name:<{width}}  {text}", " " * (width + 4)
+    if len(line) <= 88:
+        return line
+    options = dict(break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(line, 88, subsequent_indent=below, **options)
+
 # %% ../nbs/00_core.ipynb #c040
 @dataclass(frozen=True, repr=False, eq=False)
 class Result:
@@ -309,12 +319,11 @@ class Result:
         return [(f.name, _show(getattr(self, f.name))) for f in fields(self)]
 
     def summary(self) -> str:
-        "The result as text, one line a field"
+        "The result as text, a field after the other, at most 88 characters wide"
         rows = self._rows()
         width = max(len(k) for k, _ in rows)
-        return "\n".join(
-            [type(self).__name__] + [f"  {k:<{width}}  {v}" for k, v in rows]
-        )
+        lines = [_line(k, v, width) for k, v in rows]
+        return "\n".join([type(self).__name__, *lines])
 
     def __repr__(self):
         return self.summary()

@@ -701,12 +701,15 @@ def plot(self: GroupsResult, ax=None, alpha: float = 0.05):
     import matplotlib.pyplot as plt
     from scipy.cluster.hierarchy import leaves_list
 
+    from kpw_nb.plots import COLOURS, shades
+
     names, k = list(self.distances.index), len(self.distances)
     order = leaves_list(_tree(self.distances)) if k > 2 else np.arange(k)
     if ax is None:
         side = min(3.2 + 0.16 * k, 12)
         _, ax = plt.subplots(figsize=(side + 0.8, side), layout="constrained")
-    image = ax.imshow(self.distances.to_numpy()[np.ix_(order, order)], cmap="Blues")
+    ordered = self.distances.to_numpy()[np.ix_(order, order)]
+    image = ax.imshow(ordered, cmap=shades(COLOURS["X"]))
     ax.figure.colorbar(image, ax=ax, label="distance", shrink=0.8)
     if self.how != "all":
         _draw_dots(ax, self.differing(alpha), [names[g] for g in order])
@@ -737,14 +740,14 @@ def dendrogram(self: GroupsResult, ax=None, alpha: float = 0.05):
     import matplotlib.pyplot as plt
     from scipy.cluster.hierarchy import dendrogram
 
-    from kpw_nb.plots import COLOURS
+    from kpw_nb.plots import COLOURS, GREY
 
     k = len(self.distances)
     if ax is None:
         _, ax = plt.subplots(figsize=(5, 1.2 + 0.17 * k), layout="constrained")
     names = [str(name) for name in self.distances.index]
     tree = _tree(self.distances) if k > 2 else [[0, 1, self.distances.iloc[0, 1], 2]]
-    look = dict(color_threshold=0, above_threshold_color="0.35")
+    look = dict(color_threshold=0, above_threshold_color=GREY)
     dendrogram(tree, labels=names, orientation="left", ax=ax, **look)
     if self.how == "control":
         differs = set(map(str, self.differing(alpha)["group"]))

@@ -17,15 +17,36 @@ from .sample import as_samples, check_sample
 # safe for colour-blind readers, the same everywhere
 COLOURS = dict(X="#0072B2", Y="#D55E00", other="#009E73")
 # for what is neither X nor Y
+GREY = "0.55"  # is seen on white and on black
 LINES = (
     ("#009E73", "-"),
     ("#CC79A7", "--"),
     ("#E69F00", "-."),
     ("#56B4E9", ":"),
-    ("0.35", "-"),
-    ("0", "--"),
+    ("0.5", "-"),
+    ("#7570B3", "--"),
     ("#8C6D31", "-."),
 )
+
+# %% ../nbs/21_plots.ipynb #c006a
+def shades(colour=None, most=1.0):
+    """From nothing to a colour (that of text), so that what is nothing has the colour
+    of the page"""
+    from matplotlib import rcParams
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    rgb = to_rgb(rcParams["text.color"] if colour is None else colour)
+    return LinearSegmentedColormap.from_list("shades", [(*rgb, 0.0), (*rgb, most)])
+
+
+def shades_of_two(low="#9B5FB0", high="#3A9A50"):
+    "From one colour over nothing to another, for what can be low or high"
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    low, high = to_rgb(low), to_rgb(high)
+    below = [(0.0, (*low, 1.0)), (0.5, (*low, 0.0))]
+    above = [(0.5, (*high, 0.0)), (1.0, (*high, 1.0))]
+    return LinearSegmentedColormap.from_list("shades_of_two", below + above)
 
 # %% ../nbs/21_plots.ipynb #c007
 def _axes(ax, **options):
@@ -112,7 +133,8 @@ def _draw_matches(ax, A, B, pairs):
     starts = np.c_[A[i], np.full(len(i), high)]
     ends = np.c_[B[j], np.full(len(j), low)]
     lines = np.stack([starts, ends], 1)
-    ax.add_collection(LineCollection(lines, colors="0.8", linewidths=0.6, zorder=0))
+    look = dict(colors=GREY, alpha=0.5, linewidths=0.6, zorder=0)
+    ax.add_collection(LineCollection(lines, **look))
     for F, height, name in ((A, high, "X"), (B, low, "Y")):
         ax.plot(F, np.full(len(F), height), "|", color=COLOURS[name])
     ax.set(ylim=(-0.3 * top, top), yticks=ticks)
@@ -138,7 +160,7 @@ def _draw_arrows(ax, A, B, pairs):
     else:
         units = dict(angles="xy", scale_units="xy", scale=1)
         look = dict(width=0.002, headwidth=5, zorder=0, **units)
-    ax.quiver(*start, *way, color="0.8", **look)
+    ax.quiver(*start, *way, color=GREY, alpha=0.5, **look)
 
 
 def _draw_points(ax, shown, pairs):
@@ -155,6 +177,8 @@ def _draw_points(ax, shown, pairs):
     ax.set(**dict(zip(("xlabel", "ylabel", "zlabel"), names)))
     if solid:
         ax.locator_params(nbins=4)
+        for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+            axis.set_pane_color((0.5, 0.5, 0.5, 0.08))
 
 # %% ../nbs/21_plots.ipynb #c020
 def _check_projections(FX, FY):
@@ -267,8 +291,8 @@ def plot_plan(plan, FX=None, FY=None, ax=None) -> tuple:
     fig, ax = _axes(ax, figsize=(4.5, 3.5))
     # square root: a wide band and a sharp corner both show
     norm = PowerNorm(0.5, vmin=0)
-    look = dict(aspect="auto", interpolation="nearest", origin="lower", cmap="Greys")
-    image = ax.imshow(plan * plan.size, norm=norm, **look)
+    look = dict(aspect="auto", interpolation="nearest", origin="lower")
+    image = ax.imshow(plan * plan.size, norm=norm, cmap=shades(), **look)
     fig.colorbar(image, ax=ax, label="mass (1 = product coupling)")
     ax.set_xlabel("Y" + order, color=COLOURS["Y"])
     ax.set_ylabel("X" + order, color=COLOURS["X"])
@@ -327,6 +351,11 @@ class _Output(NamedTuple):
 
 def _one_output(projector, X, Y, output):
     "The norm, one output, or the principal one"
+    if not hasattr(projector, "transform"):
+        raise TypeError(
+            "projector must be fitted and have transform(Z), got "
+            f"{type(projector).__name__}; use r.projector of a result."
+        )
     FX, FY = projector.transform(X), projector.transform(Y)
     d = FX.shape[1]
     if not isinstance(output, str):
@@ -389,12 +418,18 @@ def plot_field(
     -------
     (fig, ax) : tuple
         The figure and its axes.
+
+    Examples
+    --------
+    >>> from kpw_nb import kpw_distance
+    >>> from kpw_nb.data import make_gaussian_shift
+    >>> from kpw_nb.plots import plot_field
+    >>> X, Y = make_gaussian_shift(30, 2, variance=6.0, rng=0)
+    >>> found = kpw_distance(X, Y, d=1, ridge=0.1)
+    >>> fig, ax = plot_field(found.projector, X, Y, names=["height", "weight"])
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('height', 'weight')
     """
-    if not hasattr(projector, "transform"):
-        raise TypeError(
-            "projector must be fitted and have transform(Z), got "
-            f"{type(projector).__name__}; use r.projector of a result."
-        )
     X, Y = as_samples(X, Y)
     n_grid = check_number(n_grid, "n_grid", 2, integer=True)
     names = _names(names, X.columns, X.values.shape[1])
@@ -414,7 +449,7 @@ def _draw_field(fig, ax, plane, projector, shown):
     "Grey levels of one output over a plane, with their scale"
     height = shown.of(projector.transform(plane.points))
     height = height.reshape(len(plane.up), len(plane.across))
-    field = ax.contourf(plane.across, plane.up, height, 14, cmap="Greys", alpha=0.6)
+    field = ax.contourf(plane.across, plane.up, height, 14, cmap=shades(GREY, 0.42))
     fig.colorbar(field, ax=ax, label=shown.label)
 
 # %% ../nbs/21_plots.ipynb #c045
@@ -462,7 +497,7 @@ def _draw_images(ax, parts, shape, n_show):
     h, w = shape
     low = min(part.values.min() for part in parts)
     high = max(part.values.max() for part in parts)
-    look = dict(cmap="Greys", vmin=low, vmax=high)
+    look = dict(cmap=shades(), vmin=low, vmax=high)
     small = dict(ha="center", va="top", fontsize="small")
     for part, bottom in zip(parts, (1.45 * h, 0.0)):
         for k, (i, cost) in enumerate(zip(part.at, part.costs)):
@@ -487,7 +522,9 @@ def _standardised(parts):
 def _draw_strip(ax, parts, names):
     "A heat map: a line for each point, standardised features across"
     z = _standardised(parts)
-    look = dict(cmap="PRGn", vmin=-3, vmax=3, aspect="auto", interpolation="nearest")
+    look = dict(
+        cmap=shades_of_two(), vmin=-3, vmax=3, aspect="auto", interpolation="nearest"
+    )
     image = ax.imshow(z, **look)
     labels = [
         (f"{part.name} {label} ({cost:.2g})", COLOURS[part.name])
@@ -497,7 +534,7 @@ def _draw_strip(ax, parts, names):
     ax.set_yticks(range(len(labels)), [text for text, _ in labels])
     for tick, (_, colour) in zip(ax.get_yticklabels(), labels):
         tick.set_color(colour)
-    ax.axhline(len(parts[0].at) - 0.5, color="0.2", lw=1)
+    ax.axhline(len(parts[0].at) - 0.5, color=GREY, lw=1)
     if len(names) <= 20:
         slanted = dict(rotation=45, ha="right", fontsize="small")
         ax.set_xticks(range(len(names)), names, **slanted)
@@ -532,6 +569,19 @@ def plot_samples(
     -------
     (fig, ax) : tuple
         The figure and its axes.
+
+    Examples
+    --------
+    >>> from kpw_nb import kpw_test
+    >>> from kpw_nb.data import make_gaussian_shift
+    >>> from kpw_nb.plots import plot_samples
+    >>> X, Y = make_gaussian_shift(30, 3, kind="mean", shift=2.0, rng=0)
+    >>> where = kpw_test(X, Y, n_resamples=19, rng=0).where()
+    >>> fig, ax = plot_samples(X, Y, where, 2, names=["age", "dose", "weight"])
+    >>> [label.get_text() for label in ax.get_xticklabels()]
+    ['age', 'dose', 'weight']
+    >>> [label.get_text().split()[0] for label in ax.get_yticklabels()]
+    ['X', 'X', 'Y', 'Y']
     """
     X, Y = as_samples(X, Y)
     D = X.values.shape[1]
@@ -633,13 +683,18 @@ def plot_features(
     n_show = check_number(n_show, "n_show", 1, integer=True)
     if image_shape is not None:
         shape = _check_shape(image_shape, len(shares.values))
+        if shares.at is None:
+            raise ValueError(
+                "the columns have names, which say nothing about their order; pass "
+                "names, all of them in the order of the pixels."
+            )
         fig, ax = _axes(ax, figsize=(4, 3.2))
         _draw_pixels(fig, ax, shares, shape)
         return fig, ax
     shown = shares.values[:n_show]
     fig, ax = _axes(ax, figsize=(6, 0.8 + 0.22 * len(shown)))
     ax.barh(range(len(shown)), shown, color=COLOURS["other"])
-    ax.axvline(1 / len(shares.values), color="0.3", ls=":", label="equal share")
+    ax.axvline(1 / len(shares.values), color=GREY, ls=":", label="equal share")
     ax.set_yticks(range(len(shown)), shares.names[:n_show])
     ax.invert_yaxis()
     ax.set(xlabel="share of the sensitivity")
@@ -649,14 +704,9 @@ def plot_features(
 # %% ../nbs/21_plots.ipynb #c058
 def _draw_pixels(fig, ax, shares, shape):
     "Shares of pixels as an image"
-    if shares.at is None:
-        raise ValueError(
-            "the columns have names, which say nothing about their order; pass names, "
-            "all of them in the order of the pixels."
-        )
     image = np.empty(len(shares.values))
     image[shares.at] = shares.values
-    shown = ax.imshow(image.reshape(shape), cmap="Greys", vmin=0)
+    shown = ax.imshow(image.reshape(shape), cmap=shades(), vmin=0)
     fig.colorbar(shown, ax=ax, label="share of the sensitivity")
     ax.set(xticks=[], yticks=[], xlabel="pixels")
 
@@ -738,7 +788,7 @@ def plot_null(null, statistic: float, pvalue: float | None = None, ax=None) -> t
     if pvalue is not None:
         label += f", p = {check_number(pvalue, 'pvalue', 0, 1):.3g}"
     fig, ax = _axes(ax, figsize=(5, 3))
-    ax.hist(null, 30, color="0.75", label="relabelled")
+    ax.hist(null, 30, color=GREY, alpha=0.7, label="relabelled")
     ax.axvline(statistic, color=COLOURS["other"], lw=2, label=label)
     ax.set(xlabel="statistic", ylabel="permutations")
     ax.legend()
@@ -808,7 +858,7 @@ def plot_power(study, x: str = "n", ax=None) -> tuple:
             at = np.array([places.index(v) for v in rows[x]], float)
         _draw_power(ax, rows, at, k, name)
     for alpha in study.alpha.unique():
-        ax.axhline(alpha, color="0.3", ls=":", lw=1)
+        ax.axhline(alpha, color=GREY, ls=":", lw=1)
     if not numeric:
         ax.set_xticks(range(len(places)), [str(v) for v in places])
     ax.set(xlabel=x, ylabel="power", ylim=(-0.02, 1.02))
@@ -864,7 +914,7 @@ def plot_trace(trace, change: int | None = None, ax=None, x: str = "t") -> tuple
     statistic = trace["statistic"].to_numpy()
     alarm = trace["alarm"].to_numpy(bool)
     ax.plot(at, statistic, color=COLOURS["X"], lw=1.2, label="statistic")
-    ax.plot(at, trace["threshold"], color="0.3", ls="--", lw=1, label="threshold")
+    ax.plot(at, trace["threshold"], color=GREY, ls="--", lw=1, label="threshold")
     if alarm.any():
         floor = np.full(alarm.sum(), min(statistic.min(), 0.0))
         ax.plot(at[alarm], floor, "|", color=COLOURS["Y"], label="alarm")

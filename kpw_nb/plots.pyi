@@ -13,6 +13,10 @@ __all__ = [
     'plot_trace',
 ]
 
+def shades(colour: Any = None, most: Any = 1.0) -> Any: ...
+
+def shades_of_two(low: Any = '#9B5FB0', high: Any = '#3A9A50') -> Any: ...
+
 class Principal(NamedTuple):
     FX: numpy.ndarray
     FY: numpy.ndarray

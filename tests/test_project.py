@@ -193,3 +193,50 @@ def test_notebook_is_readable(path):
             f"printed text is lost if a cell ends in a semicolon: {where}"
         )
     assert shown or not cells, "a notebook without any output: run make notebooks"
+
+
+def pictures(outputs):
+    "Of a cell: how many pictures it shows, also those in place of a widget"
+    return sum(
+        any(kind.startswith("image/") for kind in output.get("data", {}))
+        for output in outputs
+    )
+
+
+@EACH
+def test_pictures_are_told_in_words(path):
+    "Who cannot see a picture reads what it shows, and no two pictures show the same"
+    told, silent = [], []
+    for i, source, outputs in code_cells(path):
+        if pictures(outputs):
+            words = directives(source).get("fig-alt", "").strip("\"' ")
+            told.append(words)
+            if len(words) < 30:
+                silent.append(f"cell {i}: {words!r}")
+    assert not silent, "pictures want #| fig-alt: " + ", ".join(silent)
+    twice = sorted({words for words in told if told.count(words) > 1})
+    assert not twice, f"one text for several pictures: {twice}"
+
+
+def heads(path):
+    "(level, text) of every heading, and the cell that opens the notebook"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    found = []
+    for cell in cells:
+        if cell["cell_type"] == "markdown":
+            text = re.sub(r"```.*?```", "", "".join(cell["source"]), flags=re.S)
+            found += re.findall(r"^(#{1,6})[ \t]+(.+)$", text, re.M)
+    return [(len(marks), text) for marks, text in found], "".join(cells[0]["source"])
+
+
+@EACH
+def test_notebook_opens_with_title_and_promise(path):
+    "One title, then one line that a search engine can show; no level is left out"
+    found, opening = heads(path)
+    levels = [level for level, _ in found]
+    assert levels.count(1) == 1 and levels[0] == 1, found
+    jumps = [b for a, b in zip(found, found[1:]) if b[0] > a[0] + 1]
+    assert not jumps, f"headings that leave out a level: {jumps}"
+    promise = re.match(r"# .+\n+> (.+)", opening)
+    assert promise, f"no '> promise' below the title: {opening[:80]!r}"
+    assert 40 <= len(promise[1]) <= 200, (len(promise[1]), promise[1])
