@@ -552,10 +552,8 @@ def sparse_laplacian(F, n, plan):
     return M
 
 # %% ../nbs/07_bcd.ipynb #c087
-_LONGEST, _SHORTEST = (
-    1e6,
-    1e-9,
-)  # of t⟨S, g⟩; at 1 S becomes g, beyond 1e6 its tangent part
+# of t⟨S, g⟩: at 1 S becomes g, at the longest the tangent part of g
+_LONGEST, _SHORTEST = 1e6, 1e-9
 
 
 class _Point(NamedTuple):
