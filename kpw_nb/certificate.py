@@ -142,7 +142,7 @@ def _climb(phi, n, S, share):
     S = best.reshape(S.shape) / np.linalg.norm(best)
     return S, repair_plan(smooth.plan)
 
-
+# %% ../nbs/07a_certificate.ipynb #c025_1
 def relax(phi, n, tol=_TARGET) -> Relaxation:
     "Solve the semidefinite relaxation for features Φ, the first n rows those of X"
     unit = _unit_length(phi)

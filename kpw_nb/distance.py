@@ -430,7 +430,7 @@ def _gram(factor, phi, order):
     sorted_already = (order[1:] > order[:-1]).all()
     return factor.gram if sorted_already else factor.gram[np.ix_(order, order)]
 
-
+# %% ../nbs/08_distance.ipynb #c036_0
 def _pose(est, factor, R, order, n):
     "The problem of an estimator"
     phi = np.ascontiguousarray(factor.phi[order])

@@ -14,61 +14,6 @@ from scipy.spatial.distance import cdist, pdist
 from .core import check_choice, check_number
 from .sample import check_sample, spread
 
-# %% ../nbs/03_kernels.ipynb #c007
-def _redo_close_pairs(D2, A, B, a, b):
-    "Pairs whose distance lost six digits or more, in place; False if they are many"
-    # a quick look that keeps every pair of the next line: there a and b nearly agree
-    i, j = np.nonzero(D2 < 3e-6 * a[:, None])
-    close = D2[i, j] < 1e-6 * (a[i] + b[j])
-    i, j = i[close], j[close]
-    if len(i) > D2.size // 10:
-        return False
-    for part in np.array_split(np.arange(len(i)), len(i) // 4096 + 1):
-        D2[i[part], j[part]] = ((A[i[part]] - B[j[part]]) ** 2).sum(1)
-    return True
-
-# %% ../nbs/03_kernels.ipynb #c009
-TOO_FAR = (
-    "The data are too large: squared distances between points overflow. "
-    "Rescale the data, e.g. divide each column by its largest magnitude."
-)
-
-
-def squared_distances(A, B=None, *, far: bool = False) -> np.ndarray:
-    """All squared Euclidean distances by one matrix product.
-
-    Parameters
-    ----------
-    A : ndarray of shape (n, D)
-        Points, one a row.
-    B : ndarray of shape (m, D), optional
-        Other points; None means `A` itself.
-    far : bool, default False
-        Give infinity, not an error, where a squared distance overflows?
-
-    Returns
-    -------
-    ndarray of shape (n, m)
-        Squared distances; pairs that nearly coincide are computed from the difference.
-    """
-    B = A if B is None else B
-    with np.errstate(over="ignore", invalid="ignore"):
-        centre = B.mean(0)
-        A0 = A - centre
-        B0 = A0 if B is A else B - centre
-        a, b = (A0 * A0).sum(1), (B0 * B0).sum(1)
-        if np.isfinite(a.sum() + b.sum()):
-            D2, inner = a[:, None] + b, A0 @ B0.T
-            inner *= 2
-            D2 -= inner
-            if _redo_close_pairs(D2, A, B, a, b):
-                return D2
-    # huge numbers, or tight clusters: for these a loop over all pairs is faster
-    D2 = cdist(A, B, "sqeuclidean")
-    if not far and np.isinf(D2).any():
-        raise ValueError(TOO_FAR)
-    return D2
-
 # %% ../nbs/03_kernels.ipynb #c018
 class Kernel:
     """Base of the scalar kernels.
@@ -124,6 +69,61 @@ def check_bandwidth(bandwidth) -> float:
             "rescale the data, e.g. divide each column by its largest magnitude."
         )
     return bandwidth
+
+# %% ../nbs/03_kernels.ipynb #c007
+def _redo_close_pairs(D2, A, B, a, b):
+    "Pairs whose distance lost six digits or more, in place; False if they are many"
+    # a quick look that keeps every pair of the next line: there a and b nearly agree
+    i, j = np.nonzero(D2 < 3e-6 * a[:, None])
+    close = D2[i, j] < 1e-6 * (a[i] + b[j])
+    i, j = i[close], j[close]
+    if len(i) > D2.size // 10:
+        return False
+    for part in np.array_split(np.arange(len(i)), len(i) // 4096 + 1):
+        D2[i[part], j[part]] = ((A[i[part]] - B[j[part]]) ** 2).sum(1)
+    return True
+
+# %% ../nbs/03_kernels.ipynb #c009
+TOO_FAR = (
+    "The data are too large: squared distances between points overflow. "
+    "Rescale the data, e.g. divide each column by its largest magnitude."
+)
+
+
+def squared_distances(A, B=None, *, far: bool = False) -> np.ndarray:
+    """All squared Euclidean distances by one matrix product.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, D)
+        Points, one a row.
+    B : ndarray of shape (m, D), optional
+        Other points; None means `A` itself.
+    far : bool, default False
+        Give infinity, not an error, where a squared distance overflows?
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        Squared distances; pairs that nearly coincide are computed from the difference.
+    """
+    B = A if B is None else B
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre = B.mean(0)
+        A0 = A - centre
+        B0 = A0 if B is A else B - centre
+        a, b = (A0 * A0).sum(1), (B0 * B0).sum(1)
+        if np.isfinite(a.sum() + b.sum()):
+            D2, inner = a[:, None] + b, A0 @ B0.T
+            inner *= 2
+            D2 -= inner
+            if _redo_close_pairs(D2, A, B, a, b):
+                return D2
+    # huge numbers, or tight clusters: for these a loop over all pairs is faster
+    D2 = cdist(A, B, "sqeuclidean")
+    if not far and np.isinf(D2).any():
+        raise ValueError(TOO_FAR)
+    return D2
 
 # %% ../nbs/03_kernels.ipynb #c024
 @dataclass(frozen=True)
@@ -335,6 +335,136 @@ class Polynomial(Kernel):
         slope = slope / self.bandwidth**2
         return np.stack([(slope * c) @ B for c in coef.T], axis=1)
 
+# %% ../nbs/03_kernels.ipynb #c078
+def output_matrix(d: int, rho: float) -> np.ndarray:
+    """The paper's output matrix, (1 - rho) 11ᵀ + rho I.
+
+    Parameters
+    ----------
+    d : int
+        Output dimensions.
+    rho : float
+        0: all outputs equal; 1: outputs free of each other.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        P.
+
+    Examples
+    --------
+    >>> from kpw_nb.kernels import output_matrix
+    >>> output_matrix(2, 0.25)
+    array([[1.  , 0.75],
+           [0.75, 1.  ]])
+    """
+    d, rho = check_number(d, "d", 1, integer=True), check_number(rho, "rho", 0, 1)
+    return (1 - rho) * np.ones((d, d)) + rho * np.eye(d)
+
+# %% ../nbs/03_kernels.ipynb #c084
+def column_signs(Q) -> np.ndarray:
+    "+1 or -1 for each column: makes its entry of largest magnitude positive"
+    return np.where(Q[np.abs(Q).argmax(0), np.arange(Q.shape[1])] < 0, -1.0, 1.0)
+
+# %% ../nbs/03_kernels.ipynb #c086
+def output_factor(P) -> np.ndarray:
+    """A factor R with P = R Rᵀ and linearly independent columns.
+
+    Parameters
+    ----------
+    P : ndarray of shape (d, d)
+        Symmetric positive semi-definite.
+
+    Returns
+    -------
+    ndarray of shape (d, rank of P)
+        R.
+    """
+    eigenvalues, Q = np.linalg.eigh(P)
+    smallest = 10 * len(P) * np.finfo(float).eps * eigenvalues[-1]
+    keep = np.flatnonzero(eigenvalues > smallest)[::-1]
+    R = np.ascontiguousarray(Q[:, keep] * np.sqrt(eigenvalues[keep]))
+    return R * column_signs(R)
+
+# %% ../nbs/03_kernels.ipynb #c056
+def row_order(Z) -> np.ndarray:
+    "Positions that sort the rows by their values, first column first"
+    return np.lexsort(Z.T[::-1])
+
+# %% ../nbs/03_kernels.ipynb #c059
+def _thin_sorted(Z, most):
+    "At most `most` rows at evenly spaced ranks of the sorted rows, both ends included"
+    return Z[row_order(Z)[spread(len(Z), most)]]
+
+# %% ../nbs/03_kernels.ipynb #c061
+def _pair_distances(Z, metric):
+    "The positive distances that `median_bandwidth` takes a quantile of"
+    if metric == "radius":
+        with np.errstate(over="ignore", invalid="ignore"):
+            distances = np.sqrt(((Z - Z.mean(0)) ** 2).sum(1))
+    elif metric == "cityblock":
+        distances = pdist(Z, "cityblock")
+    else:
+        pairs = np.triu_indices(len(Z), 1)
+        distances = np.sqrt(squared_distances(Z, far=True)[pairs])
+    return distances[distances > 0]
+
+
+def _no_distance(Z):
+    "Why all distances are zero, and what to do"
+    if (Z == Z[0]).all():
+        return (
+            "bandwidth='median' needs two different points, "
+            "but all points are equal; pass a number."
+        )
+    return (
+        "bandwidth='median': the points differ by so little that their squared "
+        "distances are 0; rescale the data, e.g. divide each column by its largest "
+        "magnitude."
+    )
+
+# %% ../nbs/03_kernels.ipynb #c062
+def median_bandwidth(Z, metric: str = "euclidean", quantile: float = 0.5) -> float:
+    """The median distance between different points of the pooled sample.
+
+    Parameters
+    ----------
+    Z : array_like of shape (N, D)
+        The pooled sample.
+    metric : {"euclidean", "cityblock", "radius"}, default "euclidean"
+        "cityblock" is for `Laplace`; "radius", the distance to the mean, is for
+        `Polynomial`.
+    quantile : float, default 0.5
+        Another quantile than the median: 0.05 is the scale of neighbours.
+
+    Returns
+    -------
+    float
+        A length, in the units of the data.
+
+    Raises
+    ------
+    ValueError
+        If all points are equal, or if their distances are no numbers any more.
+
+    Examples
+    --------
+    >>> from kpw_nb.kernels import median_bandwidth
+    >>> median_bandwidth([[0.0], [0.0], [3.0], [3.0]])
+    3.0
+    """
+    check_choice(metric, "metric", ("euclidean", "cityblock", "radius"))
+    quantile = check_number(quantile, "quantile", 0, 1)
+    Z = _thin_sorted(check_sample(Z, "Z"), 2000)
+    distances = _pair_distances(Z, metric)
+    if distances.size == 0:
+        raise ValueError(_no_distance(Z))
+    with np.errstate(invalid="ignore"):
+        length = float(np.quantile(distances, quantile))
+    if not np.isfinite(length):
+        raise ValueError(TOO_FAR)
+    return length
+
 # %% ../nbs/03_kernels.ipynb #c048
 @dataclass(frozen=True)
 class Custom(Kernel):
@@ -437,85 +567,6 @@ def check_gram(K, name: str = "kernel") -> np.ndarray:
         )
     return K
 
-# %% ../nbs/03_kernels.ipynb #c056
-def row_order(Z) -> np.ndarray:
-    "Positions that sort the rows by their values, first column first"
-    return np.lexsort(Z.T[::-1])
-
-# %% ../nbs/03_kernels.ipynb #c059
-def _thin_sorted(Z, most):
-    "At most `most` rows at evenly spaced ranks of the sorted rows, both ends included"
-    return Z[row_order(Z)[spread(len(Z), most)]]
-
-# %% ../nbs/03_kernels.ipynb #c061
-def _pair_distances(Z, metric):
-    "The positive distances that `median_bandwidth` takes a quantile of"
-    if metric == "radius":
-        with np.errstate(over="ignore", invalid="ignore"):
-            distances = np.sqrt(((Z - Z.mean(0)) ** 2).sum(1))
-    elif metric == "cityblock":
-        distances = pdist(Z, "cityblock")
-    else:
-        pairs = np.triu_indices(len(Z), 1)
-        distances = np.sqrt(squared_distances(Z, far=True)[pairs])
-    return distances[distances > 0]
-
-
-def _no_distance(Z):
-    "Why all distances are zero, and what to do"
-    if (Z == Z[0]).all():
-        return (
-            "bandwidth='median' needs two different points, "
-            "but all points are equal; pass a number."
-        )
-    return (
-        "bandwidth='median': the points differ by so little that their squared "
-        "distances are 0; rescale the data, e.g. divide each column by its largest "
-        "magnitude."
-    )
-
-# %% ../nbs/03_kernels.ipynb #c062
-def median_bandwidth(Z, metric: str = "euclidean", quantile: float = 0.5) -> float:
-    """The median distance between different points of the pooled sample.
-
-    Parameters
-    ----------
-    Z : array_like of shape (N, D)
-        The pooled sample.
-    metric : {"euclidean", "cityblock", "radius"}, default "euclidean"
-        "cityblock" is for `Laplace`; "radius", the distance to the mean, is for
-        `Polynomial`.
-    quantile : float, default 0.5
-        Another quantile than the median: 0.05 is the scale of neighbours.
-
-    Returns
-    -------
-    float
-        A length, in the units of the data.
-
-    Raises
-    ------
-    ValueError
-        If all points are equal, or if their distances are no numbers any more.
-
-    Examples
-    --------
-    >>> from kpw_nb.kernels import median_bandwidth
-    >>> median_bandwidth([[0.0], [0.0], [3.0], [3.0]])
-    3.0
-    """
-    check_choice(metric, "metric", ("euclidean", "cityblock", "radius"))
-    quantile = check_number(quantile, "quantile", 0, 1)
-    Z = _thin_sorted(check_sample(Z, "Z"), 2000)
-    distances = _pair_distances(Z, metric)
-    if distances.size == 0:
-        raise ValueError(_no_distance(Z))
-    with np.errstate(invalid="ignore"):
-        length = float(np.quantile(distances, quantile))
-    if not np.isfinite(length):
-        raise ValueError(TOO_FAR)
-    return length
-
 # %% ../nbs/03_kernels.ipynb #c069
 KERNELS = dict(
     gaussian=Gaussian,
@@ -583,32 +634,6 @@ def resolve_kernel(kernel, bandwidth, Z) -> Kernel:
         f"a function (A, B) -> Gram or a Kernel, got {kernel!r}."
     )
 
-# %% ../nbs/03_kernels.ipynb #c078
-def output_matrix(d: int, rho: float) -> np.ndarray:
-    """The paper's output matrix, (1 - rho) 11ᵀ + rho I.
-
-    Parameters
-    ----------
-    d : int
-        Output dimensions.
-    rho : float
-        0: all outputs equal; 1: outputs free of each other.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        P.
-
-    Examples
-    --------
-    >>> from kpw_nb.kernels import output_matrix
-    >>> output_matrix(2, 0.25)
-    array([[1.  , 0.75],
-           [0.75, 1.  ]])
-    """
-    d, rho = check_number(d, "d", 1, integer=True), check_number(rho, "rho", 0, 1)
-    return (1 - rho) * np.ones((d, d)) + rho * np.eye(d)
-
 # %% ../nbs/03_kernels.ipynb #c081
 def check_output_matrix(P, d: int) -> np.ndarray:
     """A d x d, symmetric, positive semi-definite matrix, not zero, or a `ValueError`.
@@ -633,28 +658,3 @@ def check_output_matrix(P, d: int) -> np.ndarray:
             "P must not be zero, or every projector is zero; use e.g. the identity."
         )
     return check_gram(P, "P")
-
-# %% ../nbs/03_kernels.ipynb #c084
-def column_signs(Q) -> np.ndarray:
-    "+1 or -1 for each column: makes its entry of largest magnitude positive"
-    return np.where(Q[np.abs(Q).argmax(0), np.arange(Q.shape[1])] < 0, -1.0, 1.0)
-
-# %% ../nbs/03_kernels.ipynb #c086
-def output_factor(P) -> np.ndarray:
-    """A factor R with P = R Rᵀ and linearly independent columns.
-
-    Parameters
-    ----------
-    P : ndarray of shape (d, d)
-        Symmetric positive semi-definite.
-
-    Returns
-    -------
-    ndarray of shape (d, rank of P)
-        R.
-    """
-    eigenvalues, Q = np.linalg.eigh(P)
-    smallest = 10 * len(P) * np.finfo(float).eps * eigenvalues[-1]
-    keep = np.flatnonzero(eigenvalues > smallest)[::-1]
-    R = np.ascontiguousarray(Q[:, keep] * np.sqrt(eigenvalues[keep]))
-    return R * column_signs(R)

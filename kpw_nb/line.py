@@ -14,46 +14,6 @@ import numpy as np
 from .core import kernel
 from .sample import check_sample
 
-# %% ../nbs/05_line.ipynb #c007
-def as_points(x, name):
-    "Points as a matrix with one row a point; a vector is points on a line"
-    if np.ndim(x) == 1:
-        x = np.asarray(x)[:, None]
-    return check_sample(x, name, min_points=1)
-
-
-def as_pair(x, y):
-    "Two sets of points of the same width"
-    x, y = as_points(x, "x"), as_points(y, "y")
-    if x.shape[1] != y.shape[1]:
-        raise ValueError(
-            f"x has {x.shape[1]} coordinates but y has {y.shape[1]}; "
-            "project both to the same dimension."
-        )
-    return x, y
-
-# %% ../nbs/05_line.ipynb #c009
-def as_weights(a, n, name):
-    "Weights of `n` points: nonnegative, summing to one; None is uniform"
-    if a is None:
-        return np.full(n, 1 / n)
-    a = as_points(a, name)
-    if a.shape != (n, 1):
-        raise ValueError(
-            f"{name} must hold one weight for each of the {n} points, "
-            f"got shape {a.shape}."
-        )
-    a = a[:, 0]
-    if a.min() < 0:
-        raise ValueError(
-            f"{name} must not be negative, got {a.min()}; weights are masses."
-        )
-    if abs(a.sum() - 1) > 1e-8:
-        raise ValueError(
-            f"{name} must sum to one, got {a.sum()}; pass {name}/{name}.sum()."
-        )
-    return a / a.sum()
-
 # %% ../nbs/05_line.ipynb #c014
 class Atoms(NamedTuple):
     "A plan: atom k moves `mass[k]` from point `rows[k]` of x to point `cols[k]` of y"
@@ -94,6 +54,46 @@ def plan_cost(x, y, atoms, p):
     with np.errstate(over="ignore", invalid="ignore"):
         gaps = np.abs(x[atoms.rows] - y[atoms.cols])
         return float((atoms.mass * (gaps * gaps if p == 2 else gaps**p)).sum())
+
+# %% ../nbs/05_line.ipynb #c007
+def as_points(x, name):
+    "Points as a matrix with one row a point; a vector is points on a line"
+    if np.ndim(x) == 1:
+        x = np.asarray(x)[:, None]
+    return check_sample(x, name, min_points=1)
+
+
+def as_pair(x, y):
+    "Two sets of points of the same width"
+    x, y = as_points(x, "x"), as_points(y, "y")
+    if x.shape[1] != y.shape[1]:
+        raise ValueError(
+            f"x has {x.shape[1]} coordinates but y has {y.shape[1]}; "
+            "project both to the same dimension."
+        )
+    return x, y
+
+# %% ../nbs/05_line.ipynb #c009
+def as_weights(a, n, name):
+    "Weights of `n` points: nonnegative, summing to one; None is uniform"
+    if a is None:
+        return np.full(n, 1 / n)
+    a = as_points(a, name)
+    if a.shape != (n, 1):
+        raise ValueError(
+            f"{name} must hold one weight for each of the {n} points, "
+            f"got shape {a.shape}."
+        )
+    a = a[:, 0]
+    if a.min() < 0:
+        raise ValueError(
+            f"{name} must not be negative, got {a.min()}; weights are masses."
+        )
+    if abs(a.sum() - 1) > 1e-8:
+        raise ValueError(
+            f"{name} must sum to one, got {a.sum()}; pass {name}/{name}.sum()."
+        )
+    return a / a.sum()
 
 # %% ../nbs/05_line.ipynb #c027
 def _in_order(x, a, name, kind=None):

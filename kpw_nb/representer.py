@@ -139,7 +139,7 @@ class Factor(NamedTuple):
             return solve_triangular(self.dual, S, trans="T", lower=True)
         return self.dual @ S
 
-
+# %% ../nbs/04_representer.ipynb #c037_1
 def _triangular_factor(K, order, ridge):
     "Φ from a Cholesky factor of the whole Gram matrix; its row i is point `order[i]`"
     size, shift = np.diag(K).max(), ridge * _top_eigenvalue(K) if ridge else 0.0
@@ -276,7 +276,7 @@ class LandmarkMap:
 
     @cached_property
     def matrix(self) -> np.ndarray:
-        "(r, r) what makes features of these columns, R⁻ᵀ"
+        "(r, r) what makes features of these columns, L⁻ᵀ"
         return dtrtri(self.factor, lower=1)[0].T
 
     def __call__(self, Z) -> np.ndarray:

@@ -104,18 +104,6 @@ class Together(Statistic):
     def values(self, labellings):
         return np.stack([part.values(labellings) for part in self.parts], axis=1)
 
-# %% ../nbs/10_statistics.ipynb #c009
-def check_orders(orders, N: int) -> np.ndarray:
-    "A batch of orders of 0..N-1 as the kernels want it"
-    orders = np.ascontiguousarray(orders, dtype=np.int64)
-    right = orders.ndim == 2 and orders.shape[1] == N
-    if not right or (orders.size and not 0 <= orders.min() <= orders.max() < N):
-        raise ValueError(
-            f"orders must be an array (batch, {N}) with a permutation of 0..{N - 1} in "
-            f"each row, got shape {orders.shape}."
-        )
-    return orders
-
 # %% ../nbs/10_statistics.ipynb #c011
 class LineW(Statistic):
     "W of relabelled points on a line"
@@ -206,7 +194,7 @@ def _search(A, v, source, demand, rows, degree, dist, via, came, prices, done, l
         v[done[k]] += level[k] - reach
     return j
 
-
+# %% ../nbs/10_statistics.ipynb #c016_1
 @kernel
 def _augment(source, end, supply, demand, rows, mass, degree, via, came):
     "Move as much as fits along the path that was found"
@@ -354,6 +342,18 @@ def wasserstein_statistic(F, n: int, p: float = 2) -> Statistic:
     few = max(n, m) // math.gcd(n, m) <= _MOST_UNITS and n + m <= _MOST_POINTS
     return PathsW(C, n) if few else SimplexW(C, n)
 
+# %% ../nbs/10_statistics.ipynb #c009
+def check_orders(orders, N: int) -> np.ndarray:
+    "A batch of orders of 0..N-1 as the kernels want it"
+    orders = np.ascontiguousarray(orders, dtype=np.int64)
+    right = orders.ndim == 2 and orders.shape[1] == N
+    if not right or (orders.size and not 0 <= orders.min() <= orders.max() < N):
+        raise ValueError(
+            f"orders must be an array (batch, {N}) with a permutation of 0..{N - 1} in "
+            f"each row, got shape {orders.shape}."
+        )
+    return orders
+
 # %% ../nbs/10_statistics.ipynb #c029
 @kernel(fastmath=FAST)
 def mmd_values(K, orders, n):
@@ -416,7 +416,7 @@ def contrast_value(A, size, apart, matrix) -> np.ndarray:
     top = evidence.max(1)
     return top + np.log(np.exp(evidence - top[:, None]).mean(1))
 
-
+# %% ../nbs/10_statistics.ipynb #c033_1
 class Contrast(Statistic):
     """A difference of means of features, under every labelling by one product.
 
@@ -471,7 +471,7 @@ def _edge_sums(index, W, out):
             total += w[i] * near
         out[b] = total
 
-
+# %% ../nbs/10_statistics.ipynb #c036_1
 class Edges(Statistic):
     """Do neighbours have the same label more often than by chance?
 
@@ -691,7 +691,7 @@ class Member(NamedTuple):
         found = self.features(pool)
         return Contrast(found.raw(pool.rows), n, found.apart, found.matrix)
 
-
+# %% ../nbs/10_statistics.ipynb #c056_1
 MOVES = "a projection along which mass has to move"
 
 
@@ -947,7 +947,7 @@ def _(statistic: MMD, design):
         return MMD(K, design.n)
     return WeighedMMD(K, design.n, design.masses)
 
-
+# %% ../nbs/10_statistics.ipynb #c073_6b
 class WeighedMMD(Statistic):
     "MMD of points that do not weigh alike"
 

@@ -322,18 +322,48 @@ def test_mmd_o_beats_every_bandwidth_of_a_grid():
     )
 
 
+def in_units(t, factor):
+    "The result on data measured in other units"
+    t = clone(t)
+    if isinstance(t, PWTest):  # as in the paper its η is a number, a squared length
+        t.set_params(eta=max(t.eta * factor**2, 1e-300))
+    t = t.fit(factor * A0, factor * B0, rng=0)
+    return t.test(factor * X, factor * Y, n_resamples=19, rng=0)
+
+
+def pvalue_in_units(t, factor):
+    return in_units(t, factor).pvalue
+
+
+@pytest.mark.parametrize("factor", [1e-70, 1e-3, 1e4, 1e70])
+@pytest.mark.parametrize("name", ["PW", "PW d=1"])
+def test_a_trained_distance_has_squared_units(name, factor):
+    "A search that is lost among large numbers would end at another projector"
+    found = in_units(TESTS[name], factor).statistic / factor**2
+    assert found == pytest.approx(in_units(TESTS[name], 1.0).statistic, rel=1e-3)
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("factor", [1e-170, 1e-80, 1e80, 1e150])
+@pytest.mark.parametrize("factor", [1e-80, 1e-3, 1e4, 1e80])
 @pytest.mark.parametrize("t", TESTS.values(), ids=TESTS)
-def test_huge_and_tiny_data_end(t, factor):
-    "A result, or an error that says what to do; never a loop without end"
+def test_far_units_do_not_matter(t, factor):
+    "Mutations: a bandwidth or a penalty that is not in the units of the data"
+    assert pvalue_in_units(t, factor) == pvalue_in_units(t, 1.0)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("factor", [1e-170, 1e150])
+@pytest.mark.parametrize("t", TESTS.values(), ids=TESTS)
+def test_data_whose_squares_are_no_numbers(t, factor):
+    """The p-value in other units, or an error that says what to do. Where all squares
+    are zero every labelling looks the same, and the p-value says so: it is one."""
     try:
-        t = clone(t).fit(factor * A0, factor * B0, rng=0)
-        p = t.test(factor * X, factor * Y, n_resamples=19, rng=0).pvalue
+        p = pvalue_in_units(t, factor)
     except ValueError as e:
         assert re.search("scale|NaN or infinity|needs two different points", str(e))
     else:
-        assert 0 < p <= 1
+        alike = {1.0} if factor < 1 else set()
+        assert p in alike | {pvalue_in_units(t, 1.0)}
 
 
 def test_a_descent_that_is_lost_ends():

@@ -712,11 +712,21 @@ def test_right_table(name):
     make, options = RIGHT[name]
     X, Y = make()
     result = kpw_test(X, Y, n_resamples=19, rng=0, **options)
-    assert 0 < result.pvalue <= 1
+    assert round(20 * result.pvalue, 9) in range(1, 21)  # one of 20 ranks
     where = result.where()
     assert len(where.rows) == sum(map(len, result.samples))
     assert len(str(result)) and len(str(where))
     assert (where.columns["pvalue"] > 0).all() and (where.columns["effect"] != "").all()
+
+
+@pytest.mark.parametrize("name", ["tiny numbers", "large numbers"])
+def test_units_of_a_table(name):
+    "Mutation: numbers that underflow or overflow on the way are all alike, and p is 1"
+    found, plain = (
+        kpw_test(*make(), n_resamples=99, rng=0).pvalue
+        for make in (RIGHT[name][0], both(frame))
+    )
+    assert found == plain < 0.9
 
 
 def test_enough_of_them():
