@@ -857,3 +857,15 @@ def legend_below(fig, ax, columns: int = 5):
     found = sorted(zip(handles, names), key=lambda pair: not pair[1].startswith("KPW"))
     look = dict(loc="outside lower center", ncols=columns, fontsize="small")
     fig.legend(*zip(*found), frameon=False, **look)
+
+# %% ../nbs/18a_experiments.ipynb #c053_14
+def draw_beside(axes, study, paper: dict, x: str = "D"):
+    "A panel for each test: ours with its interval, and what the paper has of it"
+    for ax, (test, rows) in zip(axes, study.groupby("test", sort=False), strict=True):
+        rows, printed = rows.sort_values(x), paper[_paper_name(test)]
+        ax.fill_between(rows[x], rows.low, rows.high, color=OURS, alpha=0.25, lw=0)
+        ax.plot(rows[x], rows.power, "o-", color=OURS, ms=3, label="here")
+        look = dict(mfc="none", mec="0.5", color="0.5", ms=6, lw=0.8)
+        at, values = list(printed), list(printed.values())
+        ax.plot(at, values, "o:", label="paper", **look)
+        ax.set(title=test, ylim=(-0.05, 1.08))
