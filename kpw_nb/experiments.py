@@ -703,7 +703,8 @@ def keep_record(study, name: str, folder="records"):
     Parameters
     ----------
     study : DataFrame
-        Of `power_study`, with `n_tests=1`.
+        Of `power_study`, with `n_tests=1`; or any with `test`, settings, `n_trials`,
+        `rejections` and `seed`.
     name : str
         Of the record; that of the experiment, if it is one.
     folder : path, default "records"
@@ -714,7 +715,7 @@ def keep_record(study, name: str, folder="records"):
     DataFrame
         As `read_record` gives it.
     """
-    if (study.get("n_tests", 1) != 1).any():
+    if "n_tests" in study and (study.n_tests != 1).any():
         raise ValueError("a record holds counts of independent tests: n_tests=1.")
     settings = [c for c in study.columns if c not in (*STUDY_COLUMNS, "version")]
     settings = [c for c in settings if study[c].notna().any()]
@@ -722,7 +723,7 @@ def keep_record(study, name: str, folder="records"):
         study = study.assign(version=__version__)
     path = Path(folder) / f"{name}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
-    columns = ["test", *settings, *_RAN, "version"]
+    columns = ["test", *settings, *(c for c in _RAN if c in study), "version"]
     study[columns].to_csv(path, index=False, float_format="%g")
     return read_record(name, folder)
 
@@ -838,7 +839,8 @@ MUTED = (  # colour, dash, mark: readable on white and on black
 def draw_power(ax, study, x: str = "D", ours: str = "KPW", paper: dict | None = None):
     "Lines of power against `x`: ours strong, with its interval, and the others muted"
     others = [test for test in study.test.unique() if test != ours]
-    for test, (colour, dash, mark) in zip(others, MUTED, strict=False):
+    for k, test in enumerate(others):
+        colour, dash, mark = MUTED[k]
         rows = study[study.test == test].sort_values(x)
         look = dict(color=colour, ls=dash, marker=mark, ms=3.5, lw=1.2)
         ax.plot(rows[x], rows.power, label=test, **look)
