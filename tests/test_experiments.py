@@ -198,7 +198,7 @@ def test_level_is_judged_by_all_looks():
         above_level(null.assign(n_tests=5))
 
 
-# What a study leaves behind ------------------------------------------------------------
+# What a study leaves behind -----------------------------------------------------------
 
 RECORDS = NBS / "experiments" / "records"
 
