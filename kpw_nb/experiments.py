@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from . import data
+from . import __version__, data
 from .core import as_rng, check_choice
 from .distance import KPWProjector
 from .twosample import KPWTest
 from .baselines import ClassifierTest, EnergyTest, FuseTest
 from .baselines import METest, MMDAggTest, MMDNTKTest
 from .baselines import MMDOTest, MMDTest, PWTest, SinkhornTest
-from .power import STUDY_COLUMNS, power_study
+from .power import STUDY_COLUMNS, power_study, wilson
 
 # %% ../nbs/18a_experiments.ipynb #c005
 def _heavy_tails(n, D, *, kind="smooth", m=None, null=True, rng=None):
@@ -692,3 +692,182 @@ def above_level(study):
         )
     tail = binom.sf(study.rejections - 1, study.n_trials, study.alpha)
     return study[tail * len(study) < 0.01]
+
+# %% ../nbs/18a_experiments.ipynb #c053_2
+_RAN = ("protocol", "n_trials", "n_resamples", "alpha", "rejections", "power", "seed")
+
+
+def keep_record(study, name: str, folder="records"):
+    """Write the counts of a study to a small file, and read it back.
+
+    Parameters
+    ----------
+    study : DataFrame
+        Of `power_study`, with `n_tests=1`; or any with `test`, settings, `n_trials`,
+        `rejections` and `seed`.
+    name : str
+        Of the record; that of the experiment, if it is one.
+    folder : path, default "records"
+        Where the records are.
+
+    Returns
+    -------
+    DataFrame
+        As `read_record` gives it.
+    """
+    if "n_tests" in study and (study.n_tests != 1).any():
+        raise ValueError("a record holds counts of independent tests: n_tests=1.")
+    settings = [c for c in study.columns if c not in (*STUDY_COLUMNS, "version")]
+    settings = [c for c in settings if study[c].notna().any()]
+    if "version" not in study:
+        study = study.assign(version=__version__)
+    path = Path(folder) / f"{name}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    columns = ["test", *settings, *(c for c in _RAN if c in study), "version"]
+    study[columns].to_csv(path, index=False, float_format="%g")
+    return read_record(name, folder)
+
+# %% ../nbs/18a_experiments.ipynb #c053_3
+def read_record(name: str, folder="records"):
+    """What a study found, from its record.
+
+    Parameters
+    ----------
+    name : str
+        Of the record.
+    folder : path, default "records"
+        Where the records are.
+
+    Returns
+    -------
+    DataFrame
+        Like that of `power_study`, with the column `version`; its `attrs["ran"]` says
+        what ran.
+    """
+    import pandas as pd
+
+    found = pd.read_csv(Path(folder) / f"{name}.csv", dtype=dict(seed=str, version=str))
+    if "null" in found:
+        found["null"] = found.null.eq(True)
+    found["power"] = found.rejections / found.n_trials
+    ends = [wilson(k, n) for k, n in zip(found.rejections, found.n_trials)]
+    found[["low", "high"]] = pd.DataFrame(ends, found.index)
+    return _say_what_ran(found.assign(n_tests=1))
+
+
+def _say_what_ran(found):
+    "Repetitions, seed and version in one line"
+    parts = [found[c].astype(str).unique() for c in ("n_trials", "seed", "version")]
+    trials, seeds, versions = (" and ".join(part) for part in parts)
+    ran = f"{trials} repetitions, seed {seeds}, version {versions}"
+    found.attrs["ran"] = ran
+    return found
+
+# %% ../nbs/18a_experiments.ipynb #c053_6
+def power_grid(
+    study, columns: str = "D", rows: str = "test", paper: dict | None = None
+):
+    "Power, a row for each test, and a row for what the paper has of it"
+    import pandas as pd
+
+    table = study.pivot(index=rows, columns=columns, values="power")
+    table = table.reindex(pd.unique(study[rows]))
+    table.columns = [int(v) for v in table.columns]
+    for name, figures in (paper or {}).items():
+        ours = [row for row in table.index if _paper_name(row) == name]
+        if ours:
+            place = table.index.get_loc(ours[-1]) + 1
+            printed = pd.DataFrame(figures, index=[f"{name}, paper"])
+            table = pd.concat([table[:place], printed, table[place:]])
+    table = table[sorted(table.columns)]
+    return table.rename_axis(index=None, columns=columns)
+
+
+def _paper_name(test):
+    "The paper's name of a test: it has one KPW, we have several"
+    return "KPW" if test.startswith("KPW") else test
+
+# %% ../nbs/18a_experiments.ipynb #c053_8
+def short(value) -> str:
+    "A share with two digits and no leading zero, other numbers and words as they are"
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float):
+        return (
+            f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
+        )
+    return str(value)
+
+
+class Narrow:
+    """A table of short numbers for a page.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Numbers and words; shares are shown with two digits.
+    sortable : bool, default False
+        May the reader sort it by a click on a heading?
+    """
+
+    def __init__(self, frame, sortable=False):
+        self.frame, self.sortable = frame, sortable
+
+    def _texts(self):
+        return self.frame.map(short)
+
+    def __repr__(self):
+        return self._texts().to_string()
+
+    def _repr_html_(self):
+        classes = "sortable" if self.sortable else None
+        return self._texts().to_html(classes=classes, border=0)
+
+# %% ../nbs/18a_experiments.ipynb #c053_11
+OURS = "#009E73"
+MUTED = (  # colour, dash, mark: readable on white and on black
+    ("#7F9BB8", "--", "s"),
+    ("#B98A9E", "-.", "^"),
+    ("#B59A6A", ":", "D"),
+    ("#8C8C8C", "-", "v"),
+    ("#9C86B8", "--", "<"),
+    ("#8FA36B", "-.", ">"),
+    ("#BD8069", ":", "P"),
+)
+
+
+def draw_power(ax, study, x: str = "D", ours: str = "KPW", paper: dict | None = None):
+    "Lines of power against `x`: ours strong, with its interval, and the others muted"
+    others = [test for test in study.test.unique() if test != ours]
+    for k, test in enumerate(others):
+        colour, dash, mark = MUTED[k]
+        rows = study[study.test == test].sort_values(x)
+        look = dict(color=colour, ls=dash, marker=mark, ms=3.5, lw=1.2)
+        ax.plot(rows[x], rows.power, label=test, **look)
+    rows = study[study.test == ours].sort_values(x)
+    ax.fill_between(rows[x], rows.low, rows.high, color=OURS, alpha=0.25, lw=0)
+    ax.plot(rows[x], rows.power, "o-", color=OURS, ms=5, lw=2.5, label=ours, zorder=3)
+    if paper:
+        look = dict(mfc="none", mec=OURS, ms=8, label=f"{ours}, paper", zorder=4)
+        ax.plot(list(paper), list(paper.values()), "o", **look)
+    ax.set(ylim=(-0.03, 1.05), xlabel=x)
+
+
+def legend_below(fig, ax, columns: int = 5):
+    "One legend for the figure, our default first"
+    handles, names = ax.get_legend_handles_labels()
+    found = sorted(zip(handles, names), key=lambda pair: not pair[1].startswith("KPW"))
+    look = dict(loc="outside lower center", ncols=columns, fontsize="small")
+    fig.legend(*zip(*found), frameon=False, **look)
+
+# %% ../nbs/18a_experiments.ipynb #c053_14
+def draw_beside(axes, study, paper: dict, x: str = "D"):
+    "A panel for each test: ours with its interval, and what the paper has of it"
+    for ax, (test, rows) in zip(axes, study.groupby("test", sort=False), strict=True):
+        rows, printed = rows.sort_values(x), paper[_paper_name(test)]
+        ax.fill_between(rows[x], rows.low, rows.high, color=OURS, alpha=0.25, lw=0)
+        ax.plot(rows[x], rows.power, "o-", color=OURS, ms=3, label="here")
+        look = dict(mfc="none", mec="0.5", color="0.5", ms=6, lw=0.8)
+        at, values = list(printed), list(printed.values())
+        ax.plot(at, values, "o:", label="paper", **look)
+        ax.set(title=test, ylim=(-0.05, 1.08))

@@ -1,8 +1,13 @@
 "Every experiment of the paper runs by name, resumes, and its tables say what ran."
 
+import json
+from xml.etree import ElementTree
+
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from execute import NBS
 from scipy.stats import ks_2samp
 
 from kpw_nb import data
@@ -10,15 +15,23 @@ from kpw_nb.experiments import (
     _KLR_KEYS,
     KLR,
     PAPER,
+    SEED,
+    Narrow,
     above_level,
     behind,
     beside,
     beside_klr,
+    draw_power,
     draw_problem,
     experiments,
     falls,
+    keep_record,
     klr_figures,
+    paper_figures,
+    power_grid,
+    read_record,
     reproduce,
+    short,
 )
 
 NAMES = sorted(experiments())
@@ -183,3 +196,168 @@ def test_level_is_judged_by_all_looks():
     ) == len(null)
     with pytest.raises(ValueError, match="n_tests=1"):
         above_level(null.assign(n_tests=5))
+
+
+# What a study leaves behind -----------------------------------------------------------
+
+RECORDS = NBS / "experiments" / "records"
+
+
+def counted():
+    "The records of studies of power, by name"
+    tables = {p.stem: pd.read_csv(p) for p in sorted(RECORDS.glob("*.csv"))}
+    return {k: t for k, t in tables.items() if "rejections" in t}
+
+
+@pytest.mark.parametrize("name", counted())
+def test_a_record_holds_counts(name):
+    raw, found = counted()[name], read_record(name, RECORDS)
+    assert raw.rejections.between(0, raw.n_trials).all() and len(raw)
+    assert np.allclose(raw.power * raw.n_trials, raw.rejections, atol=1e-3)
+    assert raw.version.astype(str).str.match(r"\d+\.\d+\.\d+").all()
+    assert raw.seed.notna().all()
+    settings = list(raw.columns[: raw.columns.get_loc("n_trials")])
+    assert not raw.duplicated(settings).any()
+    assert (found.low <= found.power).all() and (found.power <= found.high).all()
+    assert f"{found.n_trials[0]} repetitions" in found.attrs["ran"]
+
+
+def settings_of(row, columns):
+    "The test and the setting of a row, whatever way it says that there is none"
+    known = {k: row.get(k) for k in columns}
+    known["null"] = known.get("null") in (True, "True")
+    return tuple((k, None if v != v else v) for k, v in sorted(known.items()))
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) & set(counted())))
+def test_a_record_is_of_its_experiment(name):
+    e, raw = experiments()[name], counted()[name]
+    columns = sorted({k for row in e.grid for k in row} | {"null", "test"})
+    defined = {
+        settings_of(row | dict(test=test), columns)
+        for row in e.grid
+        for test in e.tests
+    }
+    rows = {settings_of(row, columns) for row in raw.to_dict("records")}
+    assert rows <= defined and set(raw.protocol) == {e.protocol}
+    assert set(raw.seed) == {SEED} and raw.n_trials.nunique() == 1
+    full = raw.n_trials[0] >= e.n_trials
+    assert not full or rows == defined  # part of a study is less than its repetitions
+
+
+def test_every_experiment_has_a_record():
+    assert set(NAMES) <= set(counted())
+
+
+def outputs(page, cell):
+    "What a cell of a page shows"
+    text = (NBS / "experiments" / f"{page}.ipynb").read_text(encoding="utf-8")
+    cells = {c["id"]: c for c in json.loads(text)["cells"]}
+    return [o["data"] for o in cells[cell]["outputs"] if "data" in o]
+
+
+def table_of(page, cell):
+    "{(row, column): text} of the table that a cell shows"
+    html = next(
+        "".join(d["text/html"]) for d in outputs(page, cell) if "text/html" in d
+    )
+    head, body = ElementTree.fromstring(html)
+    columns = [th.text for th in head[0]][1:]
+    found = {}
+    for tr in body:
+        label, *cells = [part.text or "" for part in tr]
+        found |= {(label, c): t for c, t in zip(columns, cells, strict=True)}
+    return found
+
+
+GRIDS = [  # page, cell, record, rows of it, across
+    ("gaussian", "c005", "gaussian", dict(kind="diag", null=False), "D"),
+    ("gaussian", "c007", "gaussian", dict(kind="rotated", null=False), "D"),
+    ("gaussian", "c010", "gaussian", dict(null=True), "D"),
+    ("mixture", "c003", "mixture_dimension", dict(null=False), "D"),
+    ("mixture", "c004", "mixture_dimension", dict(null=True), "D"),
+    ("mixture", "c006", "mixture_size", dict(null=False), "n"),
+    ("mixture", "c007", "mixture_size", dict(null=True), "n"),
+    ("mnist", "c002_1", "mnist", dict(null=False), "n"),
+    ("mnist", "c008", "mnist", dict(null=True), "n"),
+]
+
+
+@pytest.mark.parametrize("page, cell, name, rows, across", GRIDS)
+def test_a_page_shows_its_record(page, cell, name, rows, across):
+    record = read_record(name, RECORDS)
+    for column, value in rows.items():
+        record = record[record[column] == value]
+    shown = table_of(page, cell)
+    ours = {(r.test, str(getattr(r, across))): r.power for r in record.itertuples()}
+    for place, power in ours.items():
+        assert shown.pop(place) == short(power), place
+    printed = paper_figures(name, rows.get("kind"), rows["null"])
+    for (label, column), text in shown.items():  # what is left is the paper's
+        test, _, paper = label.partition(", ")
+        assert paper == "paper" and text == short(printed[test][int(column)])
+
+
+def test_the_comparison_shows_its_record():
+    record = read_record("comparison", RECORDS)
+    power = record[~record.null]
+    n_settings = len(power) // power.test.nunique()
+    shown = table_of("comparison", "c001_7") | table_of("comparison", "c001_7b")
+    for test, rows in power.groupby("test"):
+        column = "default" if test == "KPW" else test
+        texts = [text for (_, c), text in shown.items() if c == column]
+        assert texts == [short(p) for p in rows.power] and len(texts) == n_settings
+    head = ElementTree.fromstring(
+        "".join(outputs("comparison", "c001_5")[0]["text/html"])
+    )
+    assert head.get("class") == "dataframe sortable"
+
+
+@pytest.mark.parametrize(
+    "page, cell, name",
+    [
+        ("comparison", "c001_2", "comparison"),
+        ("gaussian", "c001_1", "gaussian"),
+        ("mixture", "c001_1", "mixture_dimension"),
+        ("mnist", "c001_1", "mnist"),
+        ("sizes", "c001_1", "sizes"),
+        ("hyperparameters", "c001_1", "regularisation"),
+    ],
+)
+def test_a_page_says_what_ran(page, cell, name):
+    said = "".join(outputs(page, cell)[0]["text/markdown"])
+    assert read_record(name, RECORDS).attrs["ran"] in said
+
+
+def test_a_study_is_kept_and_read(tmp_path):
+    study = reproduce("mnist", quick=True, n_trials=2, store=None, progress=False)
+    # also after a way through a file, where None and NaN are alike
+    study.to_csv(tmp_path / "study.csv")
+    again = pd.read_csv(tmp_path / "study.csv", index_col=0)
+    kept = keep_record(again, "mnist", tmp_path)
+    assert keep_record(study, "mnist", tmp_path).equals(kept)
+    for column in ("test", "n", "rejections", "power", "low", "high", "alpha"):
+        assert kept[column].tolist() == study[column].tolist()
+    with pytest.raises(ValueError, match="n_tests=1"):
+        keep_record(study.assign(n_tests=3), "mnist", tmp_path)
+
+
+def test_narrow_tables_and_charts():
+    record = read_record("mnist", RECORDS)
+    power = record[~record.null]
+    printed = paper_figures("mnist")
+    table = power_grid(power, "n", paper=printed)
+    assert len(table) == power.test.nunique() + len(printed)
+    html = Narrow(table, sortable=True)._repr_html_()
+    assert ElementTree.fromstring(html).get("class") == "dataframe sortable"
+    assert [short(v) for v in (0.05, -0.2, 1.0, 7, np.nan)] == [
+        ".05",
+        "-.20",
+        "1.00",
+        "7",
+        "",
+    ]
+    _, ax = plt.subplots()
+    draw_power(ax, power, "n", paper=printed["KPW"])
+    assert len(ax.lines) == power.test.nunique() + 1
+    plt.close("all")
