@@ -221,6 +221,8 @@ def stage():
     shutil.copytree(HERE / "pages", PAGES)
     FRAGMENTS.mkdir()
     shutil.copytree(NBS, PAGES / "_notebooks")  # for download, as they are
+    records = "experiments/records"  # what the studies found, for download too
+    shutil.copytree(NBS / records, PAGES / records)
     for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
         shutil.copy(ROOT / name, PAGES / name.lower())
     names = [n for part in sidebar().values() for n in part if n.endswith(".ipynb")]

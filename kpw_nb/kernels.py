@@ -155,7 +155,7 @@ class Radial(Kernel):
 
 # %% ../nbs/03_kernels.ipynb #c026
 class Gaussian(Radial):
-    """The Gaussian kernel, exp(-|x - x'|² / (2 bandwidth²)).
+    """The Gaussian kernel, ``exp(-|x - x'|² / (2 bandwidth²))``.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class Matern(Radial):
 # %% ../nbs/03_kernels.ipynb #c032
 @dataclass(frozen=True)
 class Laplace(Kernel):
-    """The Laplace kernel, exp(-|x - x'|₁ / bandwidth).
+    """The Laplace kernel, ``exp(-|x - x'|₁ / bandwidth)``.
 
     Parameters
     ----------

@@ -801,7 +801,7 @@ def power_study(
     tests : dict
         Name: object with `test(X, Y, *, n_resamples, rng)`, and, if it trains, `fit`.
     sampler : callable
-        Function (n, rng=generator, **point) that returns two samples (X, Y).
+        Function ``(n, rng=generator, **point)`` that returns two samples (X, Y).
     n, grid : int; list of dict or dict of lists, optional
         Points of each sample, before any split; further arguments of the sampler.
     protocol : {"equal", "train_once"}, default "equal"
