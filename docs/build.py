@@ -79,10 +79,14 @@ def is_check(body):
     return any(isinstance(node, ast.Assert) for node in inside) or any(tests)
 
 
-def fold(flags, body, outputs):
+def only_imports(body):
+    return body and all(isinstance(s, (ast.Import, ast.ImportFrom)) for s in body)
+
+
+def fold(flags, body, outputs, module):
     "The words on a folded cell; none if it is to be read at once"
     names = [getattr(s, "name", "_") for s in body]
-    if body and all(isinstance(s, (ast.Import, ast.ImportFrom)) for s in body):
+    if only_imports(body) and module:  # in a guide they are a part of the story
         return "Imports"
     if "export" in flags:
         return "Source"
@@ -109,9 +113,9 @@ def code(cell, module):
     flags, lines = directives(cell["source"]), cell["source"].splitlines()
     source = "\n".join(line for line in lines if not line.startswith("#|")).strip()
     body = statements(source)
-    words = fold(flags, body, cell["outputs"])
+    words = fold(flags, body, cell["outputs"], module)
     unseen = flags.keys() & {"hide", "default_exp"} or not source
-    if unseen or (words == "Imports" and flags.keys() & {"export", "exporti"}):
+    if unseen or (only_imports(body) and flags.keys() & {"export", "exporti"}):
         return []
     tags = [TAGS[flag] for flag in flags.items() if flag in TAGS]
     image = dict(alt=flags.get("fig-alt", "").strip("\"'"))
@@ -167,13 +171,12 @@ def page(name, nb, entries):
     added += [elsewhere(name)] if name != "index.ipynb" else []
     nb["cells"] = cells[:1] + added + cells[1:]
     nb["metadata"].pop("widgets", None)
-    return nb
 
 
 def write(name, nb):
     for number, cell in enumerate(nb["cells"]):
         cell["id"] = f"c{number}"
-    (PAGES / name).parent.mkdir(parents=True, exist_ok=True)
+    (PAGES / name).parent.mkdir(exist_ok=True)
     (PAGES / name).write_text(json.dumps(nb), encoding="utf-8")
 
 
@@ -201,9 +204,6 @@ def seen(raw):
                 for alias in part.names:
                     used.setdefault(alias.name, {})[stem] = None
     return dict(made_in=made, used_in={k: list(v) for k, v in used.items()})
-
-
-# The ledger ---------------------------------------------------------------------------
 
 
 def ledger_pages(entries):
