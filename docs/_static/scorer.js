@@ -7,7 +7,7 @@ var Scorer = {
   score: ([page, title, anchor, descr, score]) => {
     const words = title.toLowerCase();
     if (!anchor && asked.every((word) => words.includes(word))) score += 40;
-    if (page === "glossary") return score - 30;
+    if (page === "glossary") return Math.min(score, 8);
     if (GUIDE.test(page)) return score + (anchor ? 6 : 12);
     return /^(reference|experiments)\//.test(page) ? score : score - 4;
   },
