@@ -120,8 +120,8 @@ def test_every_name_of_the_sidebar_is_a_page(site, pages):
 
 
 def test_landing(pages, site):
-    """Question, picture, code, install, three doors, gallery, in this order; every
-    tutorial is in the gallery or behind a door. Mutation: the picture comes last."""
+    """Question, picture, code, install, three doors, gallery, in this order.
+    Mutation: the picture comes last."""
     text = (site / "index.html").read_text(encoding="utf-8")
     text = text[text.index("<article") :]
     wanted = ('class="explorable', "kpw_test", "<img", ">Install<", "Reproduce")
