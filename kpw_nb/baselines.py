@@ -726,7 +726,7 @@ def stiefel_bcd(Z, n, U, eta, max_iter=200, tol=1e-5):
 
 # %% ../nbs/17_baselines.ipynb #c070
 class PWTest(_Test):
-    """Projected Wasserstein.
+    """Projected Wasserstein: the linear map under which two samples lie farthest apart.
 
     A linear projection learned on training data, exact W on held-out data.
 
