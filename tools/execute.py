@@ -26,7 +26,7 @@ FIXED = dict(
     SOURCE_DATE_EPOCH="0",  # which SVG files would say
 )
 HEAVY = 120_000  # characters of an SVG: a larger picture is kept as PNG
-INK = "#666666"
+INK = "#757575"
 STYLE = {
     "figure.facecolor": "none",
     "axes.facecolor": "none",
