@@ -1112,7 +1112,7 @@ def _forget_output():
 
 # %% ../nbs/25_cli.ipynb #c072
 def main(argv=None) -> int:
-    """Entry point of `kpw-nb`.
+    """The command `kpw-nb`: tests, detects, reproduces; its exit status.
 
     Parameters
     ----------
