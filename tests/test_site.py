@@ -348,7 +348,7 @@ SEARCHES = {
     "two sample test": ("tutorials/first_test.html", "reference/kpw_nb.kpw_test.html"),
     "install": ("install.html",),
     "cite": ("cite.html",),
-    "change point": ("tutorials/stream.html", "reference/kpw_nb.kpw_changepoint.html"),
+    "change point": ("20_segment.html", "reference/kpw_nb.kpw_changepoint.html"),
     "missing values": ("tutorials/units_gaps.html", "questions.html"),
     "kpw_test": ("reference/kpw_nb.kpw_test.html",),
 }
