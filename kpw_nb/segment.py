@@ -314,7 +314,8 @@ class ChangePoints(Result):
     pvalues : tuple of float
         Of each change.
     confidence_sets : tuple of ndarray
-        For each change the positions that are not rejected.
+        For each change the positions that are not rejected. Approximate, and often too
+        narrow: the projector was found on the same frames.
     pvalue : float
         Of "no change in the whole series".
     tests : tuple of SegmentTest
@@ -432,8 +433,8 @@ def kpw_changepoint(
     alpha : float, default 0.05
         Level: the chance of any false change.
     block : int or "auto", default "auto"
-        Frames that are permuted together: as many as hang together, from the data; 1 is
-        exact and sharper for independent frames, and wrong for others.
+        Frames that are permuted together: as many as hang together, from the data; 1 has
+        exact p-values and is sharper for independent frames, and wrong for others.
     min_size : int, optional
         Fewest frames between changes; if not given T/20, at least 10.
     max_changes : int, optional
