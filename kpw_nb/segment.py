@@ -433,7 +433,7 @@ def kpw_changepoint(
     alpha : float, default 0.05
         Level: the chance of any false change.
     block : int or "auto", default "auto"
-        Frames that are permuted together: as many as hang together, from the data; 1 has
+        Frames that are permuted together: as many as hang together, by the data; 1 has
         exact p-values and is sharper for independent frames, and wrong for others.
     min_size : int, optional
         Fewest frames between changes; if not given T/20, at least 10.

