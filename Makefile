@@ -54,7 +54,7 @@ wheel: $(STAMP)-dev  ## build dist/*.tar.gz and from it dist/*.whl, and check bo
 	$(BIN)/python -m twine check --strict dist/*
 
 clean:  ## remove what was built, .venv included
-	rm -rf .venv docs/_site docs/_nb docs/_static/vendor build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf .venv docs/_site docs/_nb build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

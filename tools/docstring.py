@@ -1,5 +1,5 @@
-"""NumPy docstrings taken apart: for the site (docs/render.py), the stubs (stubs.py) and
-the rules of the house (tests/test_house.py)."""
+"""NumPy docstrings taken apart: for the stubs (stubs.py) and the rules of the house
+(tests/test_house.py)."""
 
 import inspect
 import re
@@ -40,18 +40,6 @@ def entries(text):
         meaning = inspect.cleandoc(body)
         for name in names.split(","):
             found.append(Entry(name.strip().lstrip("*"), kind.strip(), meaning))
-    return found
-
-
-def results(text):
-    "[Entry, ...] of a section Returns: a type alone, or `name : type`, once or more"
-    found = []
-    for block in re.split(r"\n(?=\S)", text.strip("\n")):
-        head, _, body = block.partition("\n")
-        name, colon, kind = head.partition(" : ")
-        if head.strip():
-            entry = (name, kind) if colon else ("", name)
-            found.append(Entry(*entry, inspect.cleandoc(body)))
     return found
 
 
