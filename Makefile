@@ -22,17 +22,15 @@ demo: $(STAMP)-data  ## install, then test two samples of real digits
 test: $(STAMP)-$(if $(CI),docs,dev)  ## run every notebook and all checks (of the site too, after make docs); SLOW=1 adds the slow cells
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(if $(SLOW),--slow)
 
-notebooks: $(STAMP)-dev  ## re-execute notebooks in place; NB=07_bcd takes one, SLOW=1 the slow cells too
+notebooks: $(STAMP)-dev  ## re-execute notebooks in place; NB=theory/05_bcd takes one, SLOW=1 the slow cells too
 	$(BIN)/nbdev_export
-	$(BIN)/python tools/stubs.py
 	$(BIN)/python tools/execute.py $(if $(SLOW),--slow) $(NB)
 	$(BIN)/python tools/readme.py
 
-export: $(STAMP)-dev  ## format and clean the notebooks, then write kpw_nb/*.py, stubs and README.md from them
+export: $(STAMP)-dev  ## format and clean the notebooks, then write kpw_nb/ and README.md from them
 	$(BIN)/ruff format --quiet nbs tests tools docs setup.py
 	$(BIN)/nbdev_clean
 	$(BIN)/nbdev_export
-	$(BIN)/python tools/stubs.py
 	$(BIN)/python tools/readme.py
 
 docs: $(STAMP)-docs  ## build the site into docs/_site; any warning is an error
@@ -42,7 +40,7 @@ serve: docs  ## build the site and serve it on localhost (PORT=8000)
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory docs/_site $(PORT)
 
 bench: $(STAMP)-dev  ## time us and the libraries side by side
-	$(BIN)/python -m kpw_nb.bench
+	$(BIN)/python -m kpw_nb.study.bench
 
 EXPERIMENTS := gaussian mixture_dimension mixture_size mnist projected_dimension regularisation comparison sizes sizes_large
 experiments: $(STAMP)-dev  ## run the paper's experiments (hours; a rerun resumes); NAME=gaussian takes one, QUICK=1 a few repetitions

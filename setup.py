@@ -3,7 +3,7 @@
 from configparser import ConfigParser
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import find_packages, setup
 
 ini = ConfigParser(delimiters=["="])
 ini.read("settings.ini", encoding="utf-8")
@@ -12,7 +12,7 @@ names = ("data", "scale", "peers", "docs", "dev")
 extras = {name: cfg[f"{name}_requirements"].split() for name in names}
 # real digits, a local cluster, and the libraries we compare with
 extras["dev"] += extras["data"] + extras["scale"] + extras["peers"]
-templates = cfg["lib_name"] + ".templates"
+templates = cfg["lib_name"] + ".show.templates"
 
 setup(
     name=cfg["lib_name"],
@@ -25,8 +25,8 @@ setup(
     keywords=cfg["keywords"],
     license="Apache-2.0",
     url=cfg["git_url"],
-    packages=[cfg["lib_name"], templates],
-    package_data={cfg["lib_name"]: ["py.typed", "*.pyi"], templates: ["*"]},
+    packages=[*find_packages(include=[f"{cfg['lib_name']}*"]), templates],
+    package_data={cfg["lib_name"]: ["py.typed"], templates: ["*"]},
     python_requires=">=" + cfg["min_python"],
     install_requires=cfg["requirements"].split(),
     extras_require=extras,

@@ -24,7 +24,7 @@ nb_execution_mode = "off"  # outputs are those in the notebooks
 nb_render_markdown_format = "myst"
 myst_enable_extensions = ["amsmath", "dollarmath", "colon_fence", "attrs_inline"]
 myst_enable_extensions += ["attrs_block", "deflist"]
-myst_heading_anchors = 4  # [text](03_kernels.ipynb#section)
+myst_heading_anchors = 4  # [text](theory/01_kernels.ipynb#section)
 myst_dmath_double_inline = True
 
 autodoc_typehints = "none"  # the docstrings' types are for people

@@ -39,7 +39,7 @@ def nothing():
 def write(folder):
     "The reports as files"
     from kpw_nb import kpw_test
-    from kpw_nb.report import answer_facts, report_page
+    from kpw_nb.show.report import answer_facts, report_page
 
     folder.mkdir(parents=True, exist_ok=True)
     for make in (penguins, digits, nothing):

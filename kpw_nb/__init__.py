@@ -2,23 +2,35 @@
 
 __version__ = "0.2.0"
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # what type checkers and editors read; at run time see below
+    from .compare.equivalence import kpw_equivalence
+    from .compare.groups import kpw_groups
+    from .compare.twosample import KPWTest, KPWTestResult, kpw_test
+    from .study.power import power_study, sample_size
+    from .theory.distance import KPWProjector, KPWResult, MeanProjector
+    from .theory.distance import WitnessProjector, kpw_distance
+    from .watch.detect import KPWDetector
+    from .watch.segment import kpw_changepoint
+
 # Where each name lives. Modules are loaded at first use, so that `kpw-nb --help` needs
 # neither numba nor scikit-learn.
 _HOME = {
-    "KPWDetector": "detect",
-    "KPWProjector": "distance",
-    "KPWResult": "distance",
-    "KPWTest": "twosample",
-    "KPWTestResult": "twosample",
-    "MeanProjector": "distance",
-    "WitnessProjector": "distance",
-    "kpw_changepoint": "segment",
-    "kpw_distance": "distance",
-    "kpw_equivalence": "equivalence",
-    "kpw_groups": "groups",
-    "kpw_test": "twosample",
-    "power_study": "power",
-    "sample_size": "power",
+    "KPWDetector": "watch.detect",
+    "KPWProjector": "theory.distance",
+    "KPWResult": "theory.distance",
+    "KPWTest": "compare.twosample",
+    "KPWTestResult": "compare.twosample",
+    "MeanProjector": "theory.distance",
+    "WitnessProjector": "theory.distance",
+    "kpw_changepoint": "watch.segment",
+    "kpw_distance": "theory.distance",
+    "kpw_equivalence": "compare.equivalence",
+    "kpw_groups": "compare.groups",
+    "kpw_test": "compare.twosample",
+    "power_study": "study.power",
+    "sample_size": "study.power",
 }
 __all__ = sorted(_HOME)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kpw_nb.cli import main
+from kpw_nb.show.cli import main
 
 NAMES = ["height", "weight", "age"]
 FAST = ["--n-resamples", "19"]

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from kpw_nb.baselines import (
+from kpw_nb.study.rivals import (
     ETAS,
     ClassifierTest,
     EnergyTest,
@@ -40,9 +40,9 @@ from kpw_nb.baselines import (
     paper_baselines,
     stiefel_bcd,
 )
-from kpw_nb.kernels import squared_distances
-from kpw_nb.relabel import Free, PermutationResult, permutation_pvalue
-from kpw_nb.transport import cost_matrix, sinkhorn, wasserstein
+from kpw_nb.theory.kernels import squared_distances
+from kpw_nb.compare.relabel import Free, PermutationResult, permutation_pvalue
+from kpw_nb.theory.transport import cost_matrix, sinkhorn, wasserstein
 
 rng = np.random.default_rng(0)
 n, m = 12, 9
@@ -430,7 +430,7 @@ def test_fuse_has_the_same_bits_in_any_batch_and_when_strips_are_made_anew():
     values = s(orders)
     assert all(s(order[None])[0] == v for order, v in zip(orders, values, strict=True))
     assert (s(orders[::-1])[::-1] == values).all()
-    with patch("kpw_nb.baselines._KEPT", 0):
+    with patch("kpw_nb.study.rivals._KEPT", 0):
         loose = FuseStatistic(P, 111, s.bandwidths, s.sharp)
     assert not isinstance(loose.strips, list) and (loose(orders) == values).all()
 

@@ -1,5 +1,5 @@
-"""The installed `kpw_nb.bcd` against the paper's block matrices, finite differences and
-the lemmas of its theorem."""
+"""The installed `kpw_nb.theory.bcd` against the paper's block matrices, finite
+differences and the lemmas of its theorem."""
 
 import math
 from functools import partial
@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from oracles import naive_A, naive_cost, naive_G, naive_U, naive_V
 from scipy.special import logsumexp
 
-import kpw_nb.bcd as module
-import kpw_nb.core
-import kpw_nb.transport
-from kpw_nb.bcd import (
+import kpw_nb.theory.bcd as module
+import kpw_nb.ground.core
+import kpw_nb.theory.transport
+from kpw_nb.theory.bcd import (
     HISTORY,
     Problem as Setting,
     Start,
@@ -30,10 +30,10 @@ from kpw_nb.bcd import (
     update_rows,
     witness_start,
 )
-from kpw_nb.core import kernel
-from kpw_nb.kernels import Gaussian, output_factor, output_matrix
-from kpw_nb.representer import make_features
-from kpw_nb.transport import exact_transport, wasserstein
+from kpw_nb.ground.core import kernel
+from kpw_nb.theory.kernels import Gaussian, output_factor, output_matrix
+from kpw_nb.theory.representer import make_features
+from kpw_nb.theory.transport import exact_transport, wasserstein
 
 NONE = np.empty((0, 0))  # instead of H: go through the factor
 SHAPES = [(5, 7, 1), (6, 4, 2), (4, 4, 3), (3, 6, 4)]
@@ -503,8 +503,8 @@ def interpreted(monkeypatch):
     bits = {"_bits_of": (np.float64, np.int64), "_float_of": (np.int64, np.float64)}
     for name, (before, after) in bits.items():
         cast = partial(view, before, after)
-        monkeypatch.setattr(kpw_nb.core, name, cast)
-    for owner in (kpw_nb.core, kpw_nb.transport, module):
+        monkeypatch.setattr(kpw_nb.ground.core, name, cast)
+    for owner in (kpw_nb.ground.core, kpw_nb.theory.transport, module):
         for name, f in list(vars(owner).items()):
             if hasattr(f, "py_func"):
                 monkeypatch.setattr(owner, name, f.py_func)
@@ -738,7 +738,7 @@ def test_the_theorem_counts_the_turns(eta, eps1, share):
     turns = int(np.argmax(done))
     assert done.any() and turns <= most
     F = run(p, eta, tau, turns + 1)
-    best = kpw_nb.transport.sinkhorn(costs(F.F, 5), eta, tol=1e-13)
+    best = kpw_nb.theory.transport.sinkhorn(costs(F.F, 5), eta, tol=1e-13)
     assert -1e-12 <= eta * F.objective + best.objective <= share * b
 
 
@@ -765,7 +765,7 @@ def test_the_hinge(seed, eta, radius):
     s, other = gen.normal(size=(2, 2))
     here, there = ((gaps @ (z / np.linalg.norm(z))) ** 2 for z in (s, other))
     whole, part = (
-        kpw_nb.transport.sinkhorn(c, eta, tol=1e-11).objective
+        kpw_nb.theory.transport.sinkhorn(c, eta, tol=1e-11).objective
         for c in (here, radius**2 * here)
     )
     assert part <= whole + 1e-9
@@ -781,6 +781,6 @@ def test_large_eta_tends_to_the_mean_cost(seed, log_eta):
     "Within b²/8η, so not to a difference of means"
     gen, eta = np.random.default_rng(seed), 10.0**log_eta
     c = gen.uniform(size=(4, 5))
-    value = kpw_nb.transport.sinkhorn(c, eta, tol=1e-12).objective
+    value = kpw_nb.theory.transport.sinkhorn(c, eta, tol=1e-12).objective
     short = c.mean() - (value + eta * (1 + math.log(20)))
     assert -1e-9 * eta <= short <= 1 / (8 * eta) + 1e-9 * eta

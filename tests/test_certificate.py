@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import linprog
 
 from kpw_nb import kpw_distance
-from kpw_nb.bcd import exact_ascent
-from kpw_nb.certificate import (
+from kpw_nb.theory.bcd import exact_ascent
+from kpw_nb.theory.certificate import (
     plan_bound,
     plan_matrix,
     plan_pull,
@@ -19,9 +19,9 @@ from kpw_nb.certificate import (
     rounded_weights,
     upper_bound,
 )
-from kpw_nb.kernels import Gaussian, output_factor, output_matrix, resolve_kernel
-from kpw_nb.representer import make_factor
-from kpw_nb.transport import exact_transport, sinkhorn, wasserstein
+from kpw_nb.theory.kernels import Gaussian, output_factor, output_matrix, resolve_kernel
+from kpw_nb.theory.representer import make_factor
+from kpw_nb.theory.transport import exact_transport, sinkhorn, wasserstein
 
 
 def clouds(seed, n=12, m=9, D=2, shift=0.0):
@@ -297,7 +297,7 @@ def test_what_cannot_be_meant_is_refused(monkeypatch):
     for wrong in (10, "yes", None):
         with pytest.raises(TypeError, match="certificate must be True or False"):
             kpw_distance(X, Y, certificate=wrong)
-    monkeypatch.setattr("kpw_nb.distance._MOST_EXACT", 12 * 9 - 1)
+    monkeypatch.setattr("kpw_nb.theory.distance._MOST_EXACT", 12 * 9 - 1)
     with pytest.raises(ValueError, match="12 x 9; pass fewer rows"):
         kpw_distance(X, Y, certificate=True)
     assert kpw_distance(X, Y).value > 0

@@ -26,9 +26,10 @@ from tables import (
     write_tables,
 )
 
-import kpw_nb.twosample as twosample
-from kpw_nb import cli, kpw_test
-from kpw_nb.files import InputFile, read_table
+import kpw_nb.compare.twosample as twosample
+from kpw_nb import kpw_test
+from kpw_nb.show import cli
+from kpw_nb.ground.files import InputFile, read_table
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -332,7 +333,7 @@ def test_an_unexpected_error_is_no_answer(here, capsys, monkeypatch, name):
 def test_an_unexpected_error_in_a_process(here):
     "As a script sees it"
     code = (
-        "import sys; from kpw_nb import cli; cli.answer_facts = None; "
+        "import sys; from kpw_nb.show import cli; cli.answer_facts = None; "
         "sys.exit(cli.main())"
     )
     done = in_a_process(code, "test", "x.npy", "y.npy", *FAST)
@@ -341,7 +342,7 @@ def test_an_unexpected_error_in_a_process(here):
 
 
 def test_what_the_library_refuses_is_bad_input(here, capsys, monkeypatch):
-    from kpw_nb.core import check_number
+    from kpw_nb.ground.core import check_number
 
     break_test(monkeypatch, lambda: check_number(-1, "n_resamples", 1))
     code, out, err = run(capsys, "test", "x.csv", "y.csv")
@@ -423,7 +424,9 @@ def test_infinities_become_null(here, capsys, monkeypatch):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
 def test_a_full_disk_behind_stdout(here):
-    code = "import sys; from kpw_nb.cli import main; sys.exit(main(['test', '--help']))"
+    code = (
+        "from kpw_nb.show.cli import main; raise SystemExit(main(['test', '--help']))"
+    )
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-c", code],
@@ -765,7 +768,7 @@ OPTIONS = ["--window", 20, "--n-resamples", 19, "--seed", 3]
 
 
 def test_detect(series, capsys):
-    from kpw_nb.detect import KPWDetector
+    from kpw_nb.watch.detect import KPWDetector
 
     words = ["detect", "series.csv", "--reference-rows", 60, *OPTIONS, "--json"]
     code, out, err = run(capsys, *words, "--out", "trace.csv", "--fail-on-alarm")
@@ -819,7 +822,7 @@ def test_detect_as_the_readme_prints_it(series, capsys, window, rows):
 
 
 def test_reproduce_lists(here, capsys):
-    import kpw_nb.experiments as module
+    import kpw_nb.study.experiments as module
 
     code, out, err = run(capsys, "reproduce")
     assert (code, err) == (0, "")
@@ -828,7 +831,7 @@ def test_reproduce_lists(here, capsys):
 
 
 def test_reproduce_stops_and_goes_on(here, capsys, monkeypatch):
-    import kpw_nb.experiments as module
+    import kpw_nb.study.experiments as module
 
     def stop(*a, **k):
         raise KeyboardInterrupt
@@ -842,7 +845,7 @@ def test_reproduce_stops_and_goes_on(here, capsys, monkeypatch):
 
 
 def test_reproduce_without_data(here, capsys, monkeypatch):
-    import kpw_nb.experiments as module
+    import kpw_nb.study.experiments as module
 
     def lost(*a, **k):
         raise FileNotFoundError("No MNIST images found.\nSet KPW_DATA.")
@@ -879,7 +882,7 @@ PRINTED = [  # experiment, in a quick run too?, what is printed
 
 @pytest.mark.parametrize("quick", [False, True])
 def test_paper_figures_stand_beside_their_settings(here, capsys, monkeypatch, quick):
-    import kpw_nb.experiments as module
+    import kpw_nb.study.experiments as module
 
     monkeypatch.setenv("COLUMNS", "400")
     for name, experiment in module.experiments().items():
@@ -894,8 +897,8 @@ def test_paper_figures_stand_beside_their_settings(here, capsys, monkeypatch, qu
 
 
 def test_a_real_quick_run_is_kept_and_resumed(here, capsys, monkeypatch):
-    import kpw_nb.experiments as module
-    from kpw_nb.baselines import EnergyTest
+    import kpw_nb.study.experiments as module
+    from kpw_nb.study.rivals import EnergyTest
 
     grid = tuple(dict(problem="gaussian", n=n, D=2, kind="mean") for n in (10, 12))
     tiny = module.Experiment("A tiny study", dict(E=EnergyTest()), grid, "equal", 3)
@@ -982,7 +985,7 @@ def test_in_a_process_of_its_own(here):
         "--report",
         "r.html",
     ]
-    code = "import sys; from kpw_nb.cli import main; sys.exit(main())"
+    code = "import sys; from kpw_nb.show.cli import main; sys.exit(main())"
     done = in_a_process(code, *words, NUMBA_DISABLE_JIT="1")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["method"] == "refit" and (here / "r.html").exists()
@@ -992,7 +995,9 @@ def test_in_a_process_of_its_own(here):
 def test_reader_leaves_early(here):
     read, write = os.pipe()
     os.close(read)
-    code = "import sys; from kpw_nb.cli import main; sys.exit(main(['test', '--help']))"
+    code = (
+        "from kpw_nb.show.cli import main; raise SystemExit(main(['test', '--help']))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         stdout=write,
@@ -1010,7 +1015,7 @@ package = types.ModuleType('kpw_nb')
 package.__path__ = [sys.argv[1]]
 package.__version__ = '0'
 sys.modules['kpw_nb'] = package
-from kpw_nb.cli import main
+from kpw_nb.show.cli import main
 assert main(['test', '--help']) == 0
 assert main(['test', 'nowhere.csv', 'y.csv']) == 2
 heavy = ('numba', 'scipy', 'sklearn', 'matplotlib', 'pandas', 'pyarrow', 'ot', 'jinja2')

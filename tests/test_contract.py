@@ -13,15 +13,15 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import kpw_nb.baselines as baselines
-import kpw_nb.statistics as statistics
-import kpw_nb.stream as stream
-import kpw_nb.twosample as twosample
+import kpw_nb.study.rivals as baselines
+import kpw_nb.compare.statistics as statistics
+import kpw_nb.compare.stream as stream
+import kpw_nb.compare.twosample as twosample
 from kpw_nb import KPWProjector, KPWTest, MeanProjector, WitnessProjector
-from kpw_nb.baselines import SinkhornTest, paper_baselines
-from kpw_nb.blind import FeatureMap, find_neighbours
-from kpw_nb.designs import Design
-from kpw_nb.relabel import Free, Parts, permutation_pvalue
+from kpw_nb.study.rivals import SinkhornTest, paper_baselines
+from kpw_nb.compare.features import FeatureMap, find_neighbours
+from kpw_nb.compare.designs import Design
+from kpw_nb.compare.relabel import Free, Parts, permutation_pvalue
 
 rng = np.random.default_rng(11)
 TRAIN = rng.normal(size=(12, 3)), rng.normal(size=(11, 3)) * [2, 1, 1]
@@ -431,7 +431,11 @@ def subclasses(cls):
 
 
 def test_every_statistic_has_an_entry():
-    homes = {"kpw_nb.statistics", "kpw_nb.stream", "kpw_nb.baselines"}
+    homes = {
+        "kpw_nb.compare.statistics",
+        "kpw_nb.compare.stream",
+        "kpw_nb.study.rivals",
+    }
     found = {
         c.__name__ for c in subclasses(statistics.Statistic) if c.__module__ in homes
     }

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-import kpw_nb.core as core
+import kpw_nb.ground.core as core
 
 RUN = """
-from kpw_nb.core import _cache_dir
+from kpw_nb.ground.core import _cache_dir
 import kpw_nb.inner, kpw_nb.outer
 print(_cache_dir("outer"), kpw_nb.outer.f(1.0))
 """
@@ -86,7 +86,7 @@ def test_kernels_of_other_code_are_not_cached():
 def test_processes_that_compile_at_once_do_not_mix_their_files(package):
     "Neither has seen the other's index: what is loaded belongs to the key"
     code = """
-import kpw_nb.core as core, kpw_nb.inner, importlib
+import kpw_nb.ground.core as core, kpw_nb.inner, importlib
 first = kpw_nb.inner.g._cache._cache_file
 core._PROCESS = 'another'
 second = importlib.reload(kpw_nb.inner).g._cache._cache_file
@@ -108,7 +108,7 @@ DAMAGE = """
 import importlib
 from pathlib import Path
 import numpy as np
-from kpw_nb.core import _cache_dir
+from kpw_nb.ground.core import _cache_dir
 import kpw_nb.inner, kpw_nb.outer
 
 def call():

@@ -1,4 +1,4 @@
-"The installed `kpw_nb.data`: laws, protocol, files and errors."
+"The installed `kpw_nb.study.problems`: laws, protocol, files and errors."
 
 import gzip
 import inspect
@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import nquad
 
-import kpw_nb.data as module
-from kpw_nb.data import (
+import kpw_nb.study.problems as module
+from kpw_nb.study.problems import (
     load_mnist,
     load_msrc12,
     make_blobs,

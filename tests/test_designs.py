@@ -15,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from kpw_nb import KPWProjector, KPWTest, WitnessProjector, baselines, kpw_test
-from kpw_nb.cli import main
-from kpw_nb.designs import Asked, Design, bring_together, read_design
-from kpw_nb.relabel import Free, Strata, permutation_pvalue
-from kpw_nb.statistics import MMD, Contrast, under
+from kpw_nb import KPWProjector, KPWTest, WitnessProjector, kpw_test
+from kpw_nb.study import rivals as baselines
+from kpw_nb.show.cli import main
+from kpw_nb.compare.designs import Asked, Design, bring_together, read_design
+from kpw_nb.compare.relabel import Free, Strata, permutation_pvalue
+from kpw_nb.compare.statistics import MMD, Contrast, under
 
 FEW = dict(n_resamples=39, rng=0)
 

@@ -14,9 +14,9 @@ from scipy.stats import binom
 from sklearn.base import clone
 
 from kpw_nb import KPWProjector, MeanProjector, WitnessProjector, kpw_distance
-from kpw_nb import detect as module
-from kpw_nb.core import write_whole
-from kpw_nb.detect import (
+from kpw_nb.watch import detect as module
+from kpw_nb.ground.core import write_whole
+from kpw_nb.watch.detect import (
     Family,
     KPWDetector,
     PairKPW,
@@ -37,9 +37,9 @@ from kpw_nb.detect import (
     path_values,
     threshold_at,
 )
-from kpw_nb.engine import Engine
-from kpw_nb.kernels import Gaussian, output_factor, output_matrix
-from kpw_nb.transport import wasserstein
+from kpw_nb.ground.engine import Engine
+from kpw_nb.theory.kernels import Gaussian, output_factor, output_matrix
+from kpw_nb.theory.transport import wasserstein
 
 
 def ar1(T, phi, D, g):
@@ -697,7 +697,7 @@ def test_kpw_detect():
     not os.environ.get("KPW_DATA"), reason="KPW_DATA is not set: no MSRC-12 data"
 )
 def test_msrc12_delays():
-    from kpw_nb.data import load_msrc12
+    from kpw_nb.study.problems import load_msrc12
 
     by_rule, hindsight = [], []
     for user in (1, 2, 3, 4):

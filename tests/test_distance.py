@@ -26,11 +26,11 @@ from kpw_nb import (
     WitnessProjector,
     kpw_distance,
 )
-from kpw_nb.bcd import witness_start
-from kpw_nb.distance import cost_scale, random_weights, start_weights
-from kpw_nb.kernels import Gaussian, output_factor, output_matrix
-from kpw_nb.representer import make_factor, make_features
-from kpw_nb.transport import sinkhorn, wasserstein
+from kpw_nb.theory.bcd import witness_start
+from kpw_nb.theory.distance import cost_scale, random_weights, start_weights
+from kpw_nb.theory.kernels import Gaussian, output_factor, output_matrix
+from kpw_nb.theory.representer import make_factor, make_features
+from kpw_nb.theory.transport import sinkhorn, wasserstein
 
 
 def prop(**strategies):
@@ -184,7 +184,7 @@ def test_value_is_the_papers():
 
 def test_a_large_plan_is_not_held(monkeypatch):
     held = kpw_distance(X, Y)
-    monkeypatch.setattr("kpw_nb.distance._MOST_PAIRS", len(X) * len(Y) - 1)
+    monkeypatch.setattr("kpw_nb.theory.distance._MOST_PAIRS", len(X) * len(Y) - 1)
     r = kpw_distance(X, Y)
     assert r.plan is None and "plan" in r.summary()
     assert r.value == pytest.approx(held.value, rel=1e-6)
@@ -283,8 +283,8 @@ def test_the_same_sample_twice():
 
 
 def test_value_of_many_points_says_on_how_many(monkeypatch):
-    monkeypatch.setattr("kpw_nb.distance._MOST_EXACT", len(X) * len(Y) - 1)
-    monkeypatch.setattr("kpw_nb.distance._FEWER", 5)
+    monkeypatch.setattr("kpw_nb.theory.distance._MOST_EXACT", len(X) * len(Y) - 1)
+    monkeypatch.setattr("kpw_nb.theory.distance._FEWER", 5)
     r = kpw_distance(X, Y, d=2)
     FX, FY = r.projections
     assert r.value_points == (5, 5)

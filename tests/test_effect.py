@@ -11,7 +11,7 @@ from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
 from kpw_nb import KPWProjector, MeanProjector, WitnessProjector
-from kpw_nb.effect import (
+from kpw_nb.compare.effect import (
     Rule,
     area,
     check_units,
@@ -25,8 +25,8 @@ from kpw_nb.effect import (
     share_shift,
     typical_shift,
 )
-from kpw_nb.encode import encode_samples
-from kpw_nb.sample import as_samples, pool
+from kpw_nb.ground.encode import encode_samples
+from kpw_nb.ground.sample import as_samples, pool
 
 # whole numbers: many ties, and no sum is rounded
 SCORES = arrays(float, 24, elements=st.integers(-5, 5).map(float))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from kpw_nb.engine import Engine, as_mapper, one_thread, progress_bar
+from kpw_nb.ground.engine import Engine, as_mapper, one_thread, progress_bar
 
 MATRIX = np.random.default_rng(0).normal(size=(300, 300))
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import binom
 
-from kpw_nb.equivalence import (
+from kpw_nb.compare.equivalence import (
     asymptotic_bound,
     biased_mmd,
     finite_bound,
@@ -18,7 +18,7 @@ from kpw_nb.equivalence import (
     kpw_equivalence,
     unbiased_square,
 )
-from kpw_nb.kernels import Gaussian, Laplace, Linear
+from kpw_nb.theory.kernels import Gaussian, Laplace, Linear
 
 
 def two(n, m, D=2, shift=0.0, seed=0):

@@ -10,8 +10,8 @@ import pytest
 from execute import NBS
 from scipy.stats import ks_2samp
 
-from kpw_nb import data
-from kpw_nb.experiments import (
+from kpw_nb.study import problems as data
+from kpw_nb.study.experiments import (
     _KLR_KEYS,
     KLR,
     PAPER,

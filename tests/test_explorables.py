@@ -12,10 +12,10 @@ import pytest
 from browser import CHROMIUM, Browser, require
 
 from kpw_nb import kpw_test
-from kpw_nb.explore import DIGITS, EXPLORABLES, as_bits, explorable, null_levels
-from kpw_nb.relabel import permutation_pvalue
-from kpw_nb.statistics import MEMBERS, refit_statistics
-from kpw_nb.transport import exact_transport
+from kpw_nb.show.explore import DIGITS, EXPLORABLES, as_bits, explorable, null_levels
+from kpw_nb.compare.relabel import permutation_pvalue
+from kpw_nb.compare.statistics import MEMBERS, refit_statistics
+from kpw_nb.theory.transport import exact_transport
 
 
 @pytest.fixture(scope="module")

@@ -21,20 +21,20 @@ import numpy as np
 import pytest
 from browser import CHROMIUM, Browser, require
 
-from kpw_nb import explore
-from kpw_nb.baselines import EnergyTest, MMDTest
-from kpw_nb.core import spawn_seeds
-from kpw_nb.distance import KPWProjector, kpw_distance
-from kpw_nb.explore import (
+from kpw_nb.show import explore
+from kpw_nb.study.rivals import EnergyTest, MMDTest
+from kpw_nb.ground.core import spawn_seeds
+from kpw_nb.theory.distance import KPWProjector, kpw_distance
+from kpw_nb.show.explore import (
     Explorer,
     feel_projection,
     power_playground,
     watch_bcd,
     your_data,
 )
-from kpw_nb.power import power_study, wilson
-from kpw_nb.report import answer_facts, report_page
-from kpw_nb.twosample import kpw_test
+from kpw_nb.study.power import power_study, wilson
+from kpw_nb.show.report import answer_facts, report_page
+from kpw_nb.compare.twosample import kpw_test
 
 PNG = b"\x89PNG"
 rng = np.random.default_rng(0)
@@ -569,7 +569,7 @@ def test_bad_files(name, content, says):
 
 def test_notebook_has_fallbacks():
     "A picture for each explorer, and no view that a page could not fill"
-    path = Path(__file__).parents[1] / "nbs" / "22_explore.ipynb"
+    path = Path(__file__).parents[1] / "nbs" / "show/03_explore.ipynb"
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     bundles = [o["data"] for c in cells for o in c.get("outputs", ()) if "data" in o]
     words = [("".join(b.get("text/plain", "")), b) for b in bundles]
@@ -605,7 +605,7 @@ def notebook_server(tmp_path):
             metadata={},
             execution_count=None,
             outputs=[],
-            source=f"from kpw_nb.explore import *\n{code}",
+            source=f"from kpw_nb.show.explore import *\n{code}",
         )
         for k, code in enumerate(EXPLORERS)
     ]

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tables import two_samples, write_tables
 
-from kpw_nb.files import BadInput, read_samples, read_table
+from kpw_nb.ground.files import BadInput, read_samples, read_table
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 from scipy import sparse, stats
 
-from kpw_nb import groups
-from kpw_nb.groups import (
+from kpw_nb.compare import groups
+from kpw_nb.compare.groups import (
     AllContrast,
     AnyOrder,
     GroupsResult,
@@ -28,8 +28,8 @@ from kpw_nb.groups import (
     sorted_rows,
     step_together,
 )
-from kpw_nb.relabel import aggregate, normal_zscores, permutation_pvalue
-from kpw_nb.statistics import Contrast, SortedKPW
+from kpw_nb.compare.relabel import aggregate, normal_zscores, permutation_pvalue
+from kpw_nb.compare.statistics import Contrast, SortedKPW
 
 QUICK = dict(n_resamples=99, rng=0)
 SIZES = dict(none=30, A=20, B=14, C=20)

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings, strategies as st
 from scipy.stats import binom
 
 from kpw_nb import kpw_distance
-from kpw_nb.guarantees import (
+from kpw_nb.theory.guarantees import (
     RateFit,
     _POINCARE,
     bias_rate,
@@ -26,8 +26,8 @@ from kpw_nb.guarantees import (
     threshold,
     type2_bound,
 )
-from kpw_nb.kernels import Gaussian, Linear, Matern, output_matrix
-from kpw_nb.transport import dual_objective, wasserstein
+from kpw_nb.theory.kernels import Gaussian, Linear, Matern, output_matrix
+from kpw_nb.theory.transport import dual_objective, wasserstein
 
 seeds, powers, dims = st.integers(0, 2**32 - 1), st.floats(1, 4), st.integers(1, 4)
 quick = settings(max_examples=40, deadline=None)

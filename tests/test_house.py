@@ -22,7 +22,7 @@ import pytest
 from docstring import entries, parameters, plain, sections
 from execute import NBS, ROOT, notebooks
 from readme import directives
-from stubs import LIB, modules, stubs
+from package import LIB, PARTS, modules
 from test_project import EACH, code_cells, tool
 
 import kpw_nb
@@ -166,29 +166,34 @@ def test_cells_are_mostly_shorter():
 
 # Imports ------------------------------------------------------------------------------
 
-# what a function may import from a later notebook: to draw, and to start the bench
-LATER = {"plots", "report"}
-STARTS = {("cli", "bench")}
+# what a function may import from a later notebook: a result can draw itself
+LATER = {"show.plots", "show.report"}
 
 
 def module_order():
-    "{module: its place} by the notebooks' file names"
+    "{part.module: (place of the part, file name)} of every module's notebook"
     order = {}
-    for path in sorted(NBS.glob("[0-9]*.ipynb")):
-        text = "\n".join(source for _, source, _ in code_cells(path))
-        if m := re.search(r"^#\|\s*default_exp\s+(\S+)", text, re.M):
-            order[m[1]] = path.stem
+    for place, part in enumerate(PARTS):
+        for path in sorted((NBS / part).glob("[0-9]*.ipynb")):
+            text = "\n".join(source for _, source, _ in code_cells(path))
+            if m := re.search(r"^#\|\s*default_exp\s+(\S+)", text, re.M):
+                order[m[1]] = place, path.stem
     return order
 
 
-def imports(tree, inside=False):
+def imports(tree, part="", inside=False):
     "(module, names, inside a function?, line) of every import from the package"
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [a.name for a in node.names]
-            if node.level == 1 or node.module.startswith(f"{LIB}."):
+            if node.level or node.module.startswith(f"{LIB}."):
                 module = node.module.removeprefix(f"{LIB}.")
-                yield module, names, inside, node.lineno
+                yield (
+                    f"{part}.{module}" if node.level == 1 else module,
+                    names,
+                    inside,
+                    node.lineno,
+                )
             elif node.module == LIB:
                 homes = kpw_nb._HOME
                 for name in names:
@@ -198,7 +203,7 @@ def imports(tree, inside=False):
                 if a.name.startswith(f"{LIB}."):
                     yield a.name.removeprefix(f"{LIB}."), [], inside, node.lineno
         function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        yield from imports(node, inside or function)
+        yield from imports(node, part, inside or function)
 
 
 def test_every_module_has_a_notebook():
@@ -208,12 +213,13 @@ def test_every_module_has_a_notebook():
 @pytest.mark.parametrize("module", modules())
 def test_imports_go_down(module):
     order = module_order()
-    tree = ast.parse((ROOT / LIB / f"{module}.py").read_text(encoding="utf-8"))
+    part, _, name = module.partition(".")
+    tree = ast.parse((ROOT / LIB / part / f"{name}.py").read_text(encoding="utf-8"))
     wrong = []
-    for other, _, inside, line in imports(tree):
+    for other, _, inside, line in imports(tree, part):
         if other not in order:
             continue  # the package itself: its version
-        allowed = inside and (other in LATER or (module, other) in STARTS)
+        allowed = inside and other in LATER
         if order[other] >= order[module] and not allowed:
             wrong.append(f"line {line}: {order[module]} imports {order[other]}")
     assert not wrong, "\n".join(wrong)
@@ -232,7 +238,7 @@ def test_no_private_imports():
                 continue
             for other, names, _, _ in imports(ast.parse(cell_code(source))):
                 private = list(filter(is_private, names))
-                if private and not path.stem.endswith(f"_{other}"):
+                if private and not path.stem.endswith(f"_{other.rpartition('.')[2]}"):
                     wrong.append(f"{path.stem}, cell {number}: {other}.{private}")
     assert not wrong, "\n".join(wrong)
 
@@ -409,7 +415,7 @@ def command_parsers(monkeypatch):
     def found(parser, *args, **kwargs):
         raise Found(parser)
 
-    from kpw_nb.cli import main
+    from kpw_nb.show.cli import main
 
     monkeypatch.setattr(argparse.ArgumentParser, "parse_args", found)
     with pytest.raises(Found) as caught:
@@ -439,11 +445,6 @@ def test_options_use_the_same_words(monkeypatch):
 def mypy(*args, cwd=ROOT):
     command = [sys.executable, "-m", "mypy", "--cache-dir", cwd / ".mypy_cache", *args]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True)
-
-
-def test_stubs_are_fresh():
-    found = {p.name: p.read_text(encoding="utf-8") for p in (ROOT / LIB).glob("*.pyi")}
-    assert found == stubs(), "Stubs and package differ: run make export."
 
 
 def test_mypy(tmp_path):
@@ -479,7 +480,6 @@ projector = KPWProjector(d=2).fit(np.r_[X, Y], np.repeat([0, 1], 10))
 
 
 def test_types_are_shipped():
-    "Stubs, the marker and templates are in a wheel's list of files"
-    text = (ROOT / "setup.py").read_text(encoding="utf-8")
-    assert "py.typed" in text and "*.pyi" in text
+    "The marker is in a wheel's list of files"
+    assert "py.typed" in (ROOT / "setup.py").read_text(encoding="utf-8")
     assert Path(ROOT / LIB / "py.typed").read_text(encoding="utf-8") == ""

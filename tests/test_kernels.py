@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist, pdist
 from sklearn.gaussian_process.kernels import Matern as SklearnMatern
 from sklearn.metrics import pairwise
 
-from kpw_nb.kernels import (
+from kpw_nb.theory.kernels import (
     Custom,
     Gaussian,
     KERNELS,

@@ -1,4 +1,4 @@
-"The installed `kpw_nb.line`: one merge, its atoms, its cost, and what NaN does to it."
+"`kpw_nb.theory.line`: one merge, its atoms, its cost, and what NaN does to it."
 
 import math
 
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import kpw_nb.line as module
-from kpw_nb.line import (
+import kpw_nb.theory.line as module
+from kpw_nb.theory.line import (
     line_plan,
     quantile_plan,
     sorted_cost,

@@ -310,7 +310,7 @@ def slope(f, x, step=1e-6):
 
 def literal_kernels(h):
     "Each kernel and its formula"
-    from kpw_nb.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
+    from kpw_nb.theory.kernels import Gaussian, Laplace, Linear, Matern, Polynomial
 
     def matern(nu):
         def k(a, b):
@@ -340,7 +340,7 @@ def naive_gradient(k, A, B, coef, step=1e-5):
 def judge_kernels():
     from scipy.spatial.distance import cdist, pdist
 
-    from kpw_nb import kernels
+    from kpw_nb.theory import kernels
 
     gen = np.random.default_rng(0)
     A, B = gen.normal(size=(9, 3)), gen.normal(size=(6, 3))
@@ -363,8 +363,8 @@ def judge_kernels():
 
 
 def judge_representer():
-    from kpw_nb import representer
-    from kpw_nb.kernels import Gaussian
+    from kpw_nb.theory import representer
+    from kpw_nb.theory.kernels import Gaussian
 
     gen = np.random.default_rng(1)
     Z, new = gen.normal(size=(14, 3)), gen.normal(size=(4, 3))
@@ -409,7 +409,7 @@ def naive_line(x, y, a, b, p):
 
 
 def judge_line():
-    from kpw_nb import line
+    from kpw_nb.theory import line
 
     gen = np.random.default_rng(2)
     for n, m in ((6, 4), (3, 7), (5, 5)):
@@ -469,7 +469,7 @@ def naive_sinkhorn(C, eta, a, b, sweeps=600):
 def judge_transport():
     from scipy.optimize import linprog
 
-    from kpw_nb import transport
+    from kpw_nb.theory import transport
 
     gen = np.random.default_rng(3)
     for n, m, d in ((4, 4, 2), (5, 3, 3)):
@@ -547,8 +547,8 @@ class Small(NamedTuple):
 
 
 def small_problem(seed=4, n=5, m=4, d=2):
-    from kpw_nb.kernels import Gaussian, output_factor, output_matrix
-    from kpw_nb.representer import make_features
+    from kpw_nb.theory.kernels import Gaussian, output_factor, output_matrix
+    from kpw_nb.theory.representer import make_features
 
     gen = np.random.default_rng(seed)
     Z = np.vstack([gen.normal(size=(n, 3)), 1.7 * gen.normal(size=(m, 3))])
@@ -569,7 +569,7 @@ def judge_blocks(bcd):
     "The paper's matrices, the gradient and the step of the theorem"
     from oracles import naive_A, naive_G, naive_U
 
-    from kpw_nb.kernels import Gaussian
+    from kpw_nb.theory.kernels import Gaussian
 
     p, k, eta = small_problem(), Gaussian(1.5), 0.4
     gen, Z, P = p.gen, p.Z, p.P
@@ -720,7 +720,7 @@ def judge_order(bcd):
 
 
 def judge_exact(bcd):
-    from kpw_nb.transport import exact_transport
+    from kpw_nb.theory.transport import exact_transport
 
     p = small_problem(6, 6, 5)
     gen, phi, R = p.gen, p.features.phi, p.R
@@ -746,7 +746,7 @@ def judge_exact(bcd):
 
 
 def judge_bcd():
-    from kpw_nb import bcd
+    from kpw_nb.theory import bcd
 
     for part in (
         judge_blocks,
@@ -770,7 +770,7 @@ JUDGES = dict(
 
 def interpret():
     "Without compilation the two casts of bits in `fast_exp` have to be NumPy's"
-    import kpw_nb.core as core
+    import kpw_nb.ground.core as core
 
     def bits_of(x):
         return np.float64(x).view(np.int64)

@@ -11,9 +11,9 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from kpw_nb import plots
-from kpw_nb.distance import KPWProjector, kpw_distance
-from kpw_nb.plots import (
+from kpw_nb.show import plots
+from kpw_nb.theory.distance import KPWProjector, kpw_distance
+from kpw_nb.show.plots import (
     COLOURS,
     plot_convergence,
     plot_features,
@@ -26,7 +26,7 @@ from kpw_nb.plots import (
     plot_skeletons,
     plot_trace,
 )
-from kpw_nb.explain import explain
+from kpw_nb.compare.explain import explain
 
 rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((12, 3)), rng.standard_normal((9, 3)) * [3, 1, 1]
@@ -417,9 +417,9 @@ def test_bad_input(call, kind, words):
 
 def test_real_study():
     "The table of `power_study` is what `plot_power` takes"
-    from kpw_nb.baselines import EnergyTest
-    from kpw_nb.data import make_gaussian_shift
-    from kpw_nb.power import power_study
+    from kpw_nb.study.rivals import EnergyTest
+    from kpw_nb.study.problems import make_gaussian_shift
+    from kpw_nb.study.power import power_study
 
     study = power_study(
         {"Energy": EnergyTest()},
@@ -437,7 +437,7 @@ def test_import_is_light():
     import sys
 
     code = (
-        "import sys, kpw_nb.plots\n"
+        "import sys, kpw_nb.show.plots\n"
         "heavy = {'matplotlib', 'ot', 'ipywidgets'}\n"
         "print(sorted(heavy & sys.modules.keys()))"
     )

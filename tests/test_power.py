@@ -27,9 +27,9 @@ from scipy.special import ndtr
 from sklearn.base import BaseEstimator
 
 from kpw_nb import KPWTest
-from kpw_nb import power as power_module
-from kpw_nb.baselines import EnergyTest
-from kpw_nb.power import (
+from kpw_nb.study import power as power_module
+from kpw_nb.study.rivals import EnergyTest
+from kpw_nb.study.power import (
     _HEAD,
     _crossing,
     _describe,
@@ -564,7 +564,7 @@ for k in range(kills):
     assert new.startswith(before) and before.startswith(old), "a trial was lost"
     old = new
     if k % 2:  # as if the kill had torn a line
-        open(file, "ab").write(b'{"kpw_nb.power": 1, "sett')
+        open(file, "ab").write(b'{"kpw_nb.study.power": 1, "sett')
 print(killed, old.count(b"\\n"))
 resumed = KillStudy(file, 1)
 assert whole(kept()).startswith(old)
@@ -748,9 +748,9 @@ def test_too_few_permutations_warn():
 
 STABLE = """
 from test_power import GRID, TESTS, _describe, np, partial, shifted
-from kpw_nb.baselines import paper_baselines
-from kpw_nb.experiments import draw_problem
-from kpw_nb.twosample import KPWTest
+from kpw_nb.study.rivals import paper_baselines
+from kpw_nb.study.experiments import draw_problem
+from kpw_nb.compare.twosample import KPWTest
 things = [shifted, TESTS, GRID, partial(shifted, D=np.arange(3)), {"a", "b", "c"}]
 rivals = paper_baselines(True)
 things += [KPWTest(), KPWTest("split"), draw_problem, *rivals.values()]
@@ -761,7 +761,7 @@ if RUN:
     X, Y = np.random.default_rng(0).normal(size=(2, 8, 3))
     for t in RUN:
         t.test(X + 1, Y, n_resamples=19, rng=0)
-    import kpw_nb.cli, kpw_nb.plots
+    import kpw_nb.show.cli, kpw_nb.show.plots
     assert texts() == before, "a run changed the description"
 print("\\n".join(before))
 """
@@ -909,9 +909,9 @@ def test_edited_package_is_run_again(tmp_path):
     )
     program = """
 import sys, warnings
-from kpw_nb.baselines import MMDTest
-from kpw_nb.data import make_gaussian_shift
-from kpw_nb.power import power_study
+from kpw_nb.study.rivals import MMDTest
+from kpw_nb.study.problems import make_gaussian_shift
+from kpw_nb.study.power import power_study
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     power_study({"t": MMDTest()}, make_gaussian_shift, grid=[dict(D=3)], n=9,

@@ -146,8 +146,8 @@ def test_no_machine_paths():
 
 
 def test_only_core_sets_the_numba_cache():
-    # numba's own cache runs stale code (see 00_core, "Kernels that are compiled once"):
-    # one decorator may use it
+    # numba's own cache runs stale code (ground/00_core, "Kernels that are compiled
+    # once"): one decorator may use it
     option = re.compile(r"cache\s*=\s*" + "True")
     found = [
         f"{p.name}, cell {i}"
@@ -162,7 +162,7 @@ def test_only_core_sets_the_numba_cache():
         for name, text in texts(ROOT / folder, "*.py").items()
         if option.search(text)
     ]
-    assert not found, f"Use kpw_nb.core.kernel instead in {found}"
+    assert not found, f"Use kpw_nb.ground.core.kernel instead in {found}"
 
 
 @EACH

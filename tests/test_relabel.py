@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from kpw_nb.relabel import (
+from kpw_nb.compare.relabel import (
     Free,
     aggregate,
     check_resamples,
@@ -25,8 +25,8 @@ from kpw_nb.relabel import (
     pvalue_interval,
     resample,
 )
-from kpw_nb.statistics import wasserstein_statistic
-from kpw_nb.transport import wasserstein
+from kpw_nb.compare.statistics import wasserstein_statistic
+from kpw_nb.theory.transport import wasserstein
 
 
 def gap(z, n, orders):
@@ -372,7 +372,7 @@ def test_interrupt_keeps_what_is_done():
 CTRL_C = """
 import os, signal, threading, time
 import numpy as np
-from kpw_nb.relabel import permutation_test
+from kpw_nb.compare.relabel import permutation_test
 # a shell that starts jobs in the background has it ignored
 signal.signal(signal.SIGINT, signal.default_int_handler)
 z = np.random.default_rng(1).standard_normal(50)
@@ -623,4 +623,4 @@ def test_tasks_carry_seeds_not_data():
         rng=0,
         workers=spy,
     )
-    assert max(sent) < 32 * 400 and evaluate.__module__ == "kpw_nb.relabel"
+    assert max(sent) < 32 * 400 and evaluate.__module__ == "kpw_nb.compare.relabel"

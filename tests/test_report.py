@@ -17,9 +17,10 @@ import pytest
 from matplotlib.figure import Figure
 from tables import FAST, run, save_csv, two_samples, write_tables
 
-from kpw_nb import KPWTest, __version__, kpw_test, report
-from kpw_nb.files import read_samples
-from kpw_nb.report import answer_facts, report_page
+from kpw_nb import KPWTest, __version__, kpw_test
+from kpw_nb.show import report
+from kpw_nb.ground.files import read_samples
+from kpw_nb.show.report import answer_facts, report_page
 
 ROOT = Path(__file__).resolve().parents[1]
 

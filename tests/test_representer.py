@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from oracles import naive_A, naive_cost, naive_G, naive_U, naive_V
 
-from kpw_nb.kernels import (
+from kpw_nb.theory.kernels import (
     Custom,
     Gaussian,
     Laplace,
@@ -22,7 +22,7 @@ from kpw_nb.kernels import (
     output_matrix,
     squared_distances,
 )
-from kpw_nb.representer import make_features, pivoted_cholesky
+from kpw_nb.theory.representer import make_features, pivoted_cholesky
 
 few = settings(max_examples=25, deadline=None)
 seeds = st.integers(0, 2**32 - 1)
@@ -222,8 +222,8 @@ def test_auto_rank_keeps_its_promise_and_looks_at_few_columns():
 
 
 def test_many_points_never_meet_in_one_matrix(monkeypatch):
-    monkeypatch.setattr("kpw_nb.representer._MOST_POINTS", 50)
-    monkeypatch.setattr("kpw_nb.representer._MOST_PIVOTS", 20)
+    monkeypatch.setattr("kpw_nb.theory.representer._MOST_POINTS", 50)
+    monkeypatch.setattr("kpw_nb.theory.representer._MOST_PIVOTS", 20)
     # nearly orthogonal points: no low rank will do
     Z = sample(4, 60, 8)
     k = Gaussian(0.5)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kpw_nb.sample import (
+from kpw_nb.ground.sample import (
     Sample,
     as_blocks,
     as_sample,
@@ -151,7 +151,7 @@ def test_blocks(kind, index, size):
     make, labels, columns = KINDS[kind]
     index, (X, before) = np.array(sorted(index), int), (make(), copied(make()))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kpw_nb.sample._BLOCK", size)
+        patch.setattr("kpw_nb.ground.sample._BLOCK", size)
         blocks = as_blocks(X)
         found = take_rows(blocks, index)
     assert len(blocks) == N and blocks.width == D and not blocks.lazy
@@ -265,7 +265,7 @@ def broken(n=3000, row=2999, column=1):
 
 @pytest.mark.parametrize("size", [1000, 1024, 2999, 5000])
 def test_a_gap_in_a_block_has_its_own_row(size, monkeypatch):
-    monkeypatch.setattr("kpw_nb.sample._BLOCK", size)
+    monkeypatch.setattr("kpw_nb.ground.sample._BLOCK", size)
     blocks = as_blocks(broken(), "Y")
     with pytest.raises(ValueError, match="Y contains 1 .*row 2999, column 1"):
         as_sample(take_rows(blocks, np.array([4, 2999])), "Y", 0)

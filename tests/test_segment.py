@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from kpw_nb import KPWProjector, MeanProjector, WitnessProjector
-from kpw_nb.detect import PairMMD, take
-from kpw_nb.kernels import Gaussian
-from kpw_nb.segment import (
+from kpw_nb.watch.detect import PairMMD, take
+from kpw_nb.theory.kernels import Gaussian
+from kpw_nb.watch.segment import (
     block_order,
     cut_pvalue,
     kpw_changepoint,

@@ -28,8 +28,8 @@ import yaml
 from browser import CHROMIUM, Browser, require
 from execute import NBS, ROOT, notebooks
 from ledger import errata, statements, take
+from package import LIB, modules
 
-LIB = "kpw_nb"
 WIDE, PHONE = 1280, 390
 LOOK = Path(__file__).with_name("look.js").read_text(encoding="utf-8")
 
@@ -229,10 +229,9 @@ def test_pictures_have_words(pages):
 
 def public():
     "(module, name) of every public symbol"
-    modules = sorted(
-        p.stem for p in (ROOT / LIB).glob("*.py") if not p.stem.startswith("_")
-    )
-    return [(m, name) for m in modules for name in import_module(f"{LIB}.{m}").__all__]
+    return [
+        (m, name) for m in modules() for name in import_module(f"{LIB}.{m}").__all__
+    ]
 
 
 def test_reference_has_a_page_for_every_name(site, pages):
@@ -254,7 +253,7 @@ def test_reference_has_a_page_for_every_name(site, pages):
 def test_names_in_prose_are_links(pages):
     "Mutation: `kpw_test` in a guide stays plain"
     there = "reference/kpw_nb.kpw_test.html#kpw_nb.kpw_test"
-    assert there in pages["13_twosample.html"].links
+    assert there in pages["compare/10_twosample.html"].links
 
 
 def test_ledger(site):
@@ -274,7 +273,7 @@ def test_ledger(site):
         assert f'id="erratum-{e.name.lower()}"' in text, e.name
         assert f"{e.name}. " in text and f"({e.words[0]})" in text
     assert all(word in text for word in ("lost its 2", "No finite number", "descent"))
-    text = (site / "07_bcd.html").read_text(encoding="utf-8")
+    text = (site / "theory/05_bcd.html").read_text(encoding="utf-8")
     assert re.search(r"Erratum E\d+: ", text), "a boxed erratum has no number"
     for page in site.rglob("*.html"):
         shown = page.read_text(encoding="utf-8")
@@ -348,7 +347,7 @@ SEARCHES = {
     "two sample test": ("tutorials/first_test.html", "reference/kpw_nb.kpw_test.html"),
     "install": ("install.html",),
     "cite": ("cite.html",),
-    "change point": ("20_segment.html", "reference/kpw_nb.kpw_changepoint.html"),
+    "change point": ("watch/04_segment.html", "reference/kpw_nb.kpw_changepoint.html"),
     "missing values": ("tutorials/units_gaps.html", "questions.html"),
     "kpw_test": ("reference/kpw_nb.kpw_test.html",),
 }

@@ -14,14 +14,21 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from kpw_nb import MeanProjector, kpw_test
-from kpw_nb.blind import Pool, columns, covariance, density, dependence, norm
-from kpw_nb.core import spawn_seeds
-from kpw_nb.engine import Engine
-from kpw_nb.encode import learn
-from kpw_nb.sample import as_blocks, take_rows
-from kpw_nb.table import read_columns
-from kpw_nb.stream import GROUPS, NOT_USED, Sight, add_rows, place_rows, share_rows
-from kpw_nb.twosample import KPWTest
+from kpw_nb.compare.features import Pool, columns, covariance, density, dependence, norm
+from kpw_nb.ground.core import spawn_seeds
+from kpw_nb.ground.engine import Engine
+from kpw_nb.ground.encode import learn
+from kpw_nb.ground.sample import as_blocks, take_rows
+from kpw_nb.ground.table import read_columns
+from kpw_nb.compare.stream import (
+    GROUPS,
+    NOT_USED,
+    Sight,
+    add_rows,
+    place_rows,
+    share_rows,
+)
+from kpw_nb.compare.twosample import KPWTest
 
 GEN = np.random.default_rng(0)
 X, Y = GEN.standard_normal((3000, 4)), GEN.standard_normal((2500, 4)) * [1.6, 1, 1, 1]
@@ -123,7 +130,7 @@ def test_sums_do_not_depend_on_blocks(cuts, travel):
 # -- same bits
 def test_same_bits_from_any_blocks(tmp_path, monkeypatch):
     assert same(BASE, streamed(X, Y, workers=2))
-    monkeypatch.setattr("kpw_nb.sample._BLOCK", 333)
+    monkeypatch.setattr("kpw_nb.ground.sample._BLOCK", 333)
     assert same(BASE, streamed(X, Y))
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")

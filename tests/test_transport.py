@@ -1,4 +1,4 @@
-"""The installed `kpw_nb.transport` against POT, SciPy, literal formulas and the
+"""The installed `kpw_nb.theory.transport` against POT, SciPy, literal formulas and the
 properties of a metric."""
 
 import pickle
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 from scipy.stats import wasserstein_distance
 
-from kpw_nb.transport import (
+from kpw_nb.theory.transport import (
     Entropic,
     Transport,
     cost_matrix,

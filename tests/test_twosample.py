@@ -20,11 +20,11 @@ from kpw_nb import (
     kpw_distance,
     kpw_test,
 )
-from kpw_nb.blind import Pool
-from kpw_nb.relabel import permutation_pvalue
-from kpw_nb.transport import sinkhorn, wasserstein
-from kpw_nb.sample import as_samples, split_samples
-from kpw_nb.statistics import (
+from kpw_nb.compare.features import Pool
+from kpw_nb.compare.relabel import permutation_pvalue
+from kpw_nb.theory.transport import sinkhorn, wasserstein
+from kpw_nb.ground.sample import as_samples, split_samples
+from kpw_nb.compare.statistics import (
     Dual,
     Potentials,
     mmd_values,
@@ -32,7 +32,7 @@ from kpw_nb.statistics import (
     refit_statistics,
     soft_transform,
 )
-from kpw_nb.twosample import default_family, resolve, select_projector
+from kpw_nb.compare.twosample import default_family, resolve, select_projector
 
 rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((20, 4)), rng.standard_normal((16, 4)) * [2, 1, 1, 1]

@@ -79,7 +79,7 @@ def test_the_wheel_has_the_package_whole_and_nothing_else(built):
     package = [p.relative_to(ROOT).as_posix() for p in tracked()]
     wanted = {p for p in package if p.startswith("kpw_nb/")}
     info = f"kpw_nb-{settings()['version']}.dist-info/"
-    assert {"kpw_nb/py.typed", "kpw_nb/templates/report.html.j2"} <= wanted
+    assert {"kpw_nb/py.typed", "kpw_nb/show/templates/report.html.j2"} <= wanted
     assert {p for p in found if not p.startswith(info)} == wanted
     assert any(p.startswith(info) and p.endswith("LICENSE") for p in found)
 

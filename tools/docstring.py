@@ -1,11 +1,8 @@
-"""NumPy docstrings taken apart: for the stubs (stubs.py) and the rules of the house
-(tests/test_house.py)."""
+"""NumPy docstrings taken apart, for the rules of the house (tests/test_house.py)."""
 
 import inspect
 import re
 from typing import NamedTuple
-
-EMPTY = inspect.Parameter.empty
 
 
 class Entry(NamedTuple):
