@@ -4,6 +4,7 @@ PYTHON  ?= python3
 WORKERS ?= 2
 PORT    ?= 8000
 BIN     := .venv/bin
+CODE    := nbs tests tools docs setup.py
 PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 # One stamp for each set of extras; a stamp older than these files means: install again.
@@ -11,7 +12,7 @@ PINS    := settings.ini setup.py constraints.txt
 STAMP   := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test notebooks docs serve bench experiments export wheel clean
+.PHONY: help demo test check notebooks docs serve bench experiments export wheel clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,13 +23,19 @@ demo: $(STAMP)-data  ## install, then test two samples of real digits
 test: $(STAMP)-$(if $(CI),docs,dev)  ## run every notebook and all checks (of the site too, after make docs); SLOW=1 adds the slow cells
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(if $(SLOW),--slow)
 
+check: $(STAMP)-dev  ## the inner loop: lint, types, one quick test a module, notebooks that differ from main
+	$(BIN)/ruff format --check --quiet $(CODE)
+	$(BIN)/ruff check --quiet $(CODE)
+	$(BIN)/python -m mypy -p kpw_nb
+	$(BIN)/python -m pytest -n $(WORKERS) --quick
+
 notebooks: $(STAMP)-dev  ## re-execute notebooks in place; NB=theory/05_bcd takes one, SLOW=1 the slow cells too
 	$(BIN)/nbdev_export
 	$(BIN)/python tools/execute.py $(if $(SLOW),--slow) $(NB)
 	$(BIN)/python tools/readme.py
 
 export: $(STAMP)-dev  ## format and clean the notebooks, then write kpw_nb/ and README.md from them
-	$(BIN)/ruff format --quiet nbs tests tools docs setup.py
+	$(BIN)/ruff format --quiet $(CODE)
 	$(BIN)/nbdev_clean
 	$(BIN)/nbdev_export
 	$(BIN)/python tools/readme.py

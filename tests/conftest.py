@@ -3,7 +3,9 @@ anywhere: numba reads it once."""
 
 import os
 import shutil
+import subprocess
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +21,11 @@ def pytest_addoption(parser):
     parser.addoption(
         "--slow", action="store_true", help="also run tests and cells marked slow"
     )
+    parser.addoption(
+        "--quick",
+        action="store_true",
+        help="only tests marked quick, and the notebooks that differ from main",
+    )
 
 
 def pytest_configure(config):
@@ -26,7 +33,9 @@ def pytest_configure(config):
     what one notebook's process compiles the next one finds. xdist workers inherit it
     from the process that started them."""
     config.addinivalue_line("markers", "slow: runs only with --slow")
-    if hasattr(config, "workerinput"):
+    config.addinivalue_line("markers", "quick: part of make check")
+    # an inner loop keeps what it compiled: the cache is keyed by the sources
+    if hasattr(config, "workerinput") or config.getoption("--quick"):
         return
     config.cache_root = tempfile.mkdtemp(prefix="kpw_nb-test-")
     os.environ |= dict(
@@ -42,7 +51,27 @@ def pytest_unconfigure(config):
         shutil.rmtree(config.cache_root, ignore_errors=True)
 
 
+def changed_notebooks():
+    "Notebooks that differ from main: committed on a branch, or not committed yet"
+    command = ["git", "diff", "--name-only", "main", "--", "nbs"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return {Path(name).stem for name in done.stdout.split()}
+
+
+def is_quick(item, changed):
+    "Is this test part of `make check`?"
+    path = getattr(item, "callspec", None) and item.callspec.params.get("path")
+    return "quick" in item.keywords or (
+        item.path.name == "test_notebooks.py" and Path(path).stem in changed
+    )
+
+
 def pytest_collection_modifyitems(config, items):
+    if config.getoption("--quick"):
+        changed = changed_notebooks()
+        kept = [item for item in items if is_quick(item, changed)]
+        config.hook.pytest_deselected(items=[i for i in items if i not in kept])
+        items[:] = kept
     if config.getoption("--slow"):
         return
     for item in items:

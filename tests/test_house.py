@@ -132,6 +132,7 @@ def test_faults_are_found(source, expected):
     assert len(faults(source)) == expected
 
 
+@pytest.mark.quick
 def test_style():
     found = [
         f"{place}, line {line}: {what}"
@@ -210,6 +211,7 @@ def test_every_module_has_a_notebook():
     assert set(module_order()) == set(modules())
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("module", modules())
 def test_imports_go_down(module):
     order = module_order()
@@ -229,6 +231,7 @@ def is_private(name):
     return name.startswith("_") and not name.startswith("__")
 
 
+@pytest.mark.quick
 def test_no_private_imports():
     "Neither a module nor a notebook's reader takes another module's private names"
     wrong = []
@@ -241,6 +244,25 @@ def test_no_private_imports():
                 if private and not path.stem.endswith(f"_{other.rpartition('.')[2]}"):
                     wrong.append(f"{path.stem}, cell {number}: {other}.{private}")
     assert not wrong, "\n".join(wrong)
+
+
+OPTION = re.compile(r"[\"' ]--[a-z]{3,}|kpw-nb")
+
+
+@pytest.mark.parametrize("module", modules())
+def test_only_show_knows_the_command(module):
+    """No option of the command line below `show`: an error names an argument, and the
+    command line renders it. Mutation: "use --columns" in ground.files."""
+    part, _, name = module.partition(".")
+    if part == "show":
+        return
+    text = (ROOT / LIB / part / f"{name}.py").read_text(encoding="utf-8")
+    found = [
+        f"line {i}: {line.strip()}"
+        for i, line in enumerate(text.splitlines(), 1)
+        if OPTION.search(line)
+    ]
+    assert not found, "\n".join(found)
 
 
 # Public names -------------------------------------------------------------------------
@@ -347,6 +369,7 @@ def doctests(module):
     return [t for t in found.values() if t.examples]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("module", modules())
 def test_examples_in_docstrings_run(module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
