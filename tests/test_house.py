@@ -390,11 +390,61 @@ LEARN = {"fit", "fit_transform", "partial_fit", "score", "transform"}  # scikit-
 IN_RECORDS = {"seed", "n_iter", "cols"}
 
 
+# One word for one thing, in every signature and in the options of the command line
+# (`--n-resamples`; `--seed` is the one other spelling, of `rng`).
+WORDS = {
+    # relabellings that are drawn for a p-value
+    "n_resamples": "permutations n_permutations n_perm n_perms n_resample n_boot reps",
+    # share of the rows, or their number, that trains
+    "train_size": "train_frac train_fraction test_size",
+    # where randomness comes from: an integer, Generator, SeedSequence or None
+    "rng": "seed random_state random_seed generator",
+    # how many run at once, or a map-like function
+    "workers": "n_jobs jobs n_workers num_workers n_threads processes",
+    # show how far it is: True, False or a function of (done, total)
+    "progress": "verbose show_progress disp callback",
+    # width of a kernel, in the units of the data
+    "bandwidth": "sigma length_scale lengthscale bw",
+    # 0 and 1 for the rows of a pooled sample
+    "labels": "y targets classes",
+    # level of a test
+    "alpha": "level significance",
+    # repetitions in a study
+    "n_trials": "trials n_reps n_rep repetitions n_repeats",
+    # frames that a detector compares
+    "window": "window_size window_length win",
+    # folder that keeps what is finished
+    "store": "cache cache_dir checkpoint",
+    # when to stop, with what is known by then
+    "max_seconds": "timeout time_limit max_time",
+    # most iterations
+    "max_iter": "n_iter n_iterations max_iterations maxiter num_iter",
+    # when an iteration stops
+    "tol": "tolerance atol rtol",
+    # how often a solver starts
+    "n_starts": "n_init restarts n_restarts",
+    # names of the variables
+    "columns": "feature_names cols variables",
+    # labels of the observations, as the user knows them
+    "rows": "row_names row_labels observations",
+    # dimensions that a projector maps to
+    "d": "n_components dim n_dims ndim",
+    # entropic regularisation
+    "eta": "epsilon regularization regularisation",
+    # smoothness of a projector, relative to the top eigenvalue
+    "ridge": "mu lam",
+    # which algorithm, by name
+    "method": "algorithm algo",
+    # labels move within one only: a column, or the labels of both samples
+    "strata": "strata_key batch_key stratum",
+    # rows that carry the label together
+    "clusters": "donors subjects",
+}
+
+
 def vocabulary():
-    "{synonym: the house's word} from the table in CONTRIBUTING.md"
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", text, re.M)
-    return {w: word for word, others in rows for w in re.findall(r"`(\w+)`", others)}
+    "{synonym: the house's word}"
+    return {other: word for word, others in WORDS.items() for other in others.split()}
 
 
 def refused(names, method="", record=False):
