@@ -25,7 +25,7 @@ def plan_matrix(phi, n, plan):
     own = (X.T * plan.sum(1)) @ X + (Y.T * plan.sum(0)) @ Y
     return own - cross - cross.T
 
-
+# %% ../../nbs/theory/08_certificate.ipynb #c008a
 def plan_pull(F, n, plan):
     "Λ(π)F"
     X, Y = F[:n], F[n:]
@@ -42,7 +42,7 @@ def repair_plan(plan):
     cols = np.maximum(1 / m - plan.sum(0), 0)
     return plan + np.outer(rows, cols) / max(rows.sum(), TINY)
 
-
+# %% ../../nbs/theory/08_certificate.ipynb #c012a
 def _safety(phi, n, plan):
     "What rounding and the marginals of the plan may have taken from the bound"
     (N, r), m = phi.shape, len(phi) - n
@@ -51,7 +51,7 @@ def _safety(phi, n, plan):
     rounding = 4 * (N + r) * eps * squares.sum() / min(n, m)
     return rounding + 2 * (off + N * eps) * 4 * squares.max()
 
-
+# %% ../../nbs/theory/08_certificate.ipynb #c012b
 def plan_bound(phi, n, plan, k=1):
     "λ_max(B(π)), never rounded down, and the k leading directions in columns"
     r = phi.shape[1]
@@ -68,7 +68,7 @@ class Relaxation(NamedTuple):
     S: np.ndarray  # (r, q) of norm one
     plan: np.ndarray  # (n, m)
 
-
+# %% ../../nbs/theory/08_certificate.ipynb #c021a
 class _Smooth:
     "-g_η(SSᵀ) and its gradient, for a minimiser; both in units of `unit`"
 
@@ -94,7 +94,7 @@ _SHARES = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001)  # η as a share of g(M)
 _COLUMNS = 8  # of the first S, and one more
 _LBFGS = dict(maxiter=60, maxcor=20, ftol=1e-9, gtol=1e-7)
 
-
+# %% ../../nbs/theory/08_certificate.ipynb #c024a
 def _first_factor(phi, n):
     "S from the product coupling, and the witness as one more column"
     m, r = len(phi) - n, phi.shape[1]
@@ -106,14 +106,14 @@ def _first_factor(phi, n):
     S = np.column_stack([S / np.linalg.norm(S), witness])
     return S / np.linalg.norm(S)
 
-
+# %% ../../nbs/theory/08_certificate.ipynb #c024b
 def _widen(S, directions):
     "The columns of S that carry something, and a little of new directions"
     U, s, _ = np.linalg.svd(S, full_matrices=False)
     S = np.hstack([(U * s)[:, s > 1e-4], 0.03 * directions])
     return S / np.linalg.norm(S)
 
-
+# %% ../../nbs/theory/08_certificate.ipynb #c024c
 def _exact_value(phi, n, S):
     "g(SSᵀ)"
     F = phi @ S
@@ -129,7 +129,7 @@ def _unit_length(phi):
     longest = math.sqrt((phi**2).sum(1).max())
     return 2.0 ** round(math.log2(max(longest, TINY)))
 
-
+# %% ../../nbs/theory/08_certificate.ipynb #c025a
 def _climb(phi, n, S, share):
     "The maximum of g_η from S: S, and its repaired plan"
     value = _exact_value(phi, n, S)
@@ -148,7 +148,7 @@ def relax(phi, n, tol=_TARGET) -> Relaxation:
     unit = _unit_length(phi)
     phi = phi / unit
     S = _first_factor(phi, n)
-    bound, plan = math.inf, None
+    bound, plan = math.inf, np.full((n, len(phi) - n), 1 / n / (len(phi) - n))
     value, best = -1.0, S
     for share in _SHARES:
         S, new_plan = _climb(phi, n, S, share)
@@ -174,12 +174,12 @@ def _lines(L):
         yield a + b
         yield a - b
 
-
+# %% ../../nbs/theory/08_certificate.ipynb #c036a
 def _reached(phi, n, R, S):
     "Exact W of the projector S after scaling it to norm one"
     return _exact_value(phi, n, S @ R.T / max(np.linalg.norm(S), TINY))
 
-
+# %% ../../nbs/theory/08_certificate.ipynb #c036b
 def rounded_weights(phi, n, R, relaxed) -> np.ndarray:
     "W of shape (N, q): ΦᵀW is a good projector near the relaxation's M, up to length"
     U, s, _ = np.linalg.svd(relaxed.S, full_matrices=False)

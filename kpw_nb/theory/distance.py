@@ -50,7 +50,7 @@ def _top_svd(A, k):
     _, values, right = svds(A, k=max(k, 1), v0=start, solver="arpack")
     return values[::-1], right[::-1]
 
-
+# %% ../../nbs/theory/09_distance.ipynb #c008a
 def cost_scale(phi, R):
     """The largest mean cost c̄ of a unit projector, and the leading directions of Φ.
 
@@ -98,7 +98,7 @@ def start_weights(phi, directions, q, n):
     W[:, 1 : 1 + others] = 0.1 * lead[:, :others]
     return W
 
-
+# %% ../../nbs/theory/09_distance.ipynb #c014a
 def random_weights(factor, q, seed):
     "W of shape (N, q) of a random function"
     W = np.zeros((len(factor.phi), q))
@@ -138,7 +138,7 @@ def _ascend(problem, W, max_iter, tol, tick):
     potentials, history = (run.u, run.v), np.array(rows)
     return _Run(phi.T @ run.W, plan, potentials, history, bool(run.converged))
 
-
+# %% ../../nbs/theory/09_distance.ipynb #c018a
 def _ascend_exactly(problem, W, max_iter, tol, tick):
     "Exact transport, alternating, from ΦᵀW"
     phi = problem.phi
@@ -156,7 +156,7 @@ def _starts(est, factor, order, posed):
     for seed in spawn_seeds(est.rng, est.n_starts)[1:]:
         yield random_weights(factor, q, seed)[order]
 
-
+# %% ../../nbs/theory/09_distance.ipynb #c020a
 def _search(problem, starts, est, tick):
     "What the best of the starts has led to, and the costs that all have reached"
     exact = est.solver == "exact"
@@ -250,49 +250,9 @@ class _Projector(TransformerMixin, BaseEstimator):
             columns = self.kernel_.columns(Z, self.points_, self.support_)
             return columns @ self.dual_coef_
 
-# %% ../../nbs/theory/09_distance.ipynb #c030
-class _KPWParameters(_Projector):
-    "The parameters of `KPWProjector`, as scikit-learn wants them"
-
-    def __init__(
-        self,
-        kernel="gaussian",
-        bandwidth="median",
-        d=3,
-        rho=0.5,
-        P=None,
-        eta="auto",
-        ridge=0.0,
-        rank=None,
-        norm="rkhs",
-        solver="bcd",
-        step="adaptive",
-        n_starts=1,
-        max_iter=1000,
-        tol=1e-4,
-        rng=None,
-        progress=False,
-    ):
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.d = d
-        self.rho = rho
-        self.P = P
-        self.eta = eta
-        self.ridge = ridge
-        self.rank = rank
-        self.norm = norm
-        self.solver = solver
-        self.step = step
-        self.n_starts = n_starts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.rng = rng
-        self.progress = progress
-
 # %% ../../nbs/theory/09_distance.ipynb #c034
 def check_parameters(est):
-    "Refuse what cannot be meant"
+    "Raise if an option of an estimator is invalid"
     check_number(est.d, "d", 1, integer=True)
     check_number(est.rho, "rho", 0, 1)
     check_number(est.ridge, "ridge", 0)
@@ -308,7 +268,7 @@ def check_parameters(est):
     as_rng(None if isinstance(est.rng, np.random.Generator) else est.rng)
     check_progress(est.progress)
 
-
+# %% ../../nbs/theory/09_distance.ipynb #c034a
 def factor_of(est):
     "The factor R of an estimator's output matrix"
     if est.P is None:
@@ -324,7 +284,7 @@ class _Posed(NamedTuple):
     unit: float
     eta: float
 
-
+# %% ../../nbs/theory/09_distance.ipynb #c036a
 def _eta(est, scale):
     "The entropic regularisation in the units of the user"
     if est.solver == "exact":
@@ -337,7 +297,7 @@ def _eta(est, scale):
         )
     return eta
 
-
+# %% ../../nbs/theory/09_distance.ipynb #c036b
 def _gram(factor, phi, order):
     "ΦΦᵀ in this order, if products with it are cheaper than through the factor"
     if 2 * phi.shape[1] <= len(phi):
@@ -376,12 +336,26 @@ def _relax(problem, starts):
         starts.append(W)
     return relaxed
 
-
+# %% ../../nbs/theory/09_distance.ipynb #c036_2a
 def _upper_bound(posed, S, relaxed):
     "The certificate for the projector S, in the units of the user"
     problem = posed.problem
     bound = upper_bound(problem.phi, problem.n, problem.R, S, relaxed)
     return float(bound * posed.unit**2)
+
+# %% ../../nbs/theory/09_distance.ipynb #c038
+def _keep(est, run, posed, costs):
+    "What the search has led to, in the units of the user"
+    est.start_values_ = costs * posed.unit**2
+    est.eta_ = posed.eta
+    est.history_ = dict(zip(HISTORY, run.history.T))
+    est.history_["transport_cost"] = run.history[:, 1] * posed.unit**2
+    est.converged_, est.n_iter_ = run.converged, len(run.history)
+    est.plan_, est.potentials_ = run.plan, run.potentials
+    est.transport_cost_ = float(est.history_["transport_cost"][-1])
+    est.objective_ = est.transport_cost_
+    if est.solver == "bcd":
+        est.objective_ = -est.eta_ * float(est.history_["F"][-1])
 
 # %% ../../nbs/theory/09_distance.ipynb #c037
 def _fit(est, Z, classes, certificate=False):
@@ -410,22 +384,8 @@ def _fit(est, Z, classes, certificate=False):
         _warn_about_eta(*est.potentials_, est.transport_cost_, error, est.eta_)
     return est
 
-# %% ../../nbs/theory/09_distance.ipynb #c038
-def _keep(est, run, posed, costs):
-    "What the search has led to, in the units of the user"
-    est.start_values_ = costs * posed.unit**2
-    est.eta_ = posed.eta
-    est.history_ = dict(zip(HISTORY, run.history.T))
-    est.history_["transport_cost"] = run.history[:, 1] * posed.unit**2
-    est.converged_, est.n_iter_ = run.converged, len(run.history)
-    est.plan_, est.potentials_ = run.plan, run.potentials
-    est.transport_cost_ = float(est.history_["transport_cost"][-1])
-    est.objective_ = est.transport_cost_
-    if est.solver == "bcd":
-        est.objective_ = -est.eta_ * float(est.history_["F"][-1])
-
 # %% ../../nbs/theory/09_distance.ipynb #c031
-class KPWProjector(_KPWParameters):
+class KPWProjector(_Projector):
     """The function of norm one after which two samples are farthest apart.
 
     Parameters
@@ -478,6 +438,42 @@ class KPWProjector(_KPWParameters):
     >>> projector.transform(Z[:3]).shape
     (3, 1)
     """
+
+    def __init__(
+        self,
+        kernel="gaussian",
+        bandwidth="median",
+        d=3,
+        rho=0.5,
+        P=None,
+        eta="auto",
+        ridge=0.0,
+        rank=None,
+        norm="rkhs",
+        solver="bcd",
+        step="adaptive",
+        n_starts=1,
+        max_iter=1000,
+        tol=1e-4,
+        rng=None,
+        progress=False,
+    ):
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.d = d
+        self.rho = rho
+        self.P = P
+        self.eta = eta
+        self.ridge = ridge
+        self.rank = rank
+        self.norm = norm
+        self.solver = solver
+        self.step = step
+        self.n_starts = n_starts
+        self.max_iter = max_iter
+        self.tol = tol
+        self.rng = rng
+        self.progress = progress
 
     def fit(self, Z, y):
         """Learn from a pooled sample.
@@ -582,18 +578,6 @@ class KPWResult(Result):
         return rows
 
 # %% ../../nbs/theory/09_distance.ipynb #c045
-def with_parameters(source):
-    "Put the parameters of `source` where the docstring of a function says `...`"
-    text = source.__doc__
-    text = text[text.index("    kernel :") : text.index("\n\n    Attributes")]
-
-    def fill(f):
-        f.__doc__ = f.__doc__.replace("    ...", text, 1)
-        return f
-
-    return fill
-
-
 def _result(est, FX, FY):
     "A fitted projector as a `KPWResult`"
     value, points = projected_distance(FX, FY)
@@ -616,8 +600,28 @@ def _result(est, FX, FY):
         est,
     )
 
+# %% ../../nbs/theory/09_distance.ipynb #c047
+def _check_certificate(certificate, X, Y):
+    "The option as it is, if it can be had for so many points"
+    if not isinstance(certificate, (bool, np.bool_)):
+        raise TypeError(f"certificate must be True or False, got {certificate!r}.")
+    if certificate and len(X) * len(Y) > _MOST_EXACT:
+        raise ValueError(
+            f"certificate=True takes at most {_MOST_EXACT} pairs of points, got "
+            f"{len(X)} x {len(Y)}; pass fewer rows of X and Y, or certificate=False."
+        )
+    return bool(certificate)
+
+# %% ../../nbs/theory/09_distance.ipynb #c047a
+def _check_gram_rows(kernel, Z):
+    "Raise if the rows are not those of a square Gram matrix"
+    if isinstance(kernel, str) and kernel == "precomputed" and len(Z) != Z.shape[1]:
+        raise ValueError(
+            "kernel='precomputed' takes rows of the pooled Gram matrix: X and Y need "
+            f"n+m = {len(Z)} columns, got {Z.shape[1]}."
+        )
+
 # %% ../../nbs/theory/09_distance.ipynb #c046
-@with_parameters(KPWProjector)
 def kpw_distance(
     X,
     Y,
@@ -646,7 +650,39 @@ def kpw_distance(
     ----------
     X, Y : array_like of shape (n, D), (m, D)
         Two samples with the same columns.
-    ...
+    kernel : str, callable or Kernel, default "gaussian"
+        "gaussian", "laplace", "matern", "linear", "polynomial", "precomputed", a
+        function (A, B) -> Gram, or a `Kernel`.
+    bandwidth : "median" or float, default "median"
+        Of the kernel; "median" is that of the pairwise distances.
+    d : int, default 3
+        Output dimensions.
+    rho : float, default 0.5
+        Output matrix P = (1-ρ)11ᵀ + ρI: 0 ties the outputs, 1 frees them.
+    P : array_like of shape (d, d), optional
+        Any positive semi-definite output matrix, instead of `rho`.
+    eta : "auto" or float, default "auto"
+        Entropic regularisation; "auto" is a tenth of the largest mean cost.
+    ridge : float, default 0.0
+        Smoothness, relative to the top eigenvalue; 0 is the paper.
+    rank : int, "auto" or None, default None
+        Keep so many eigenvectors; "auto": pivoted Cholesky; None: all, beyond 4,000
+        points as "auto".
+    norm : {"rkhs", "variance"}, default "rkhs"
+        What is 1; "variance" is of pooled projections and needs `ridge` or `rank`.
+    solver : {"bcd", "exact"}, default "bcd"
+        Block coordinate descent, or exact transport, alternating (η = 0).
+    step : {"adaptive", "theory"}, default "adaptive"
+        "theory" is the step of the convergence theorem.
+    n_starts, max_iter : int, default 1, 1000
+        Starts (the first is deterministic) and most iterations of each.
+    tol : float, default 1e-4
+        Stop when angle and marginal error are below (exact: the relative gain); 0 runs
+        all iterations of "bcd".
+    rng : int, Generator, SeedSequence or None, default None
+        For further starts.
+    progress : bool or callable, default False
+        True draws a bar; a function is called with (done, total).
     certificate : bool, default False
         Compute `upper_bound` and `gap`, and search from one more start that they give;
         a second for 200 points of each sample, at most 2**22 pairs.
@@ -667,7 +703,7 @@ def kpw_distance(
     >>> sure.value <= sure.upper_bound < 1.01 * sure.value
     True
     """
-    options = locals().copy()
+    options = locals().copy()  # all parameters by name, before any other name exists
     X, Y = check_samples(options.pop("X"), options.pop("Y"))
     certificate = _check_certificate(options.pop("certificate"), X, Y)
     est, n, Z = KPWProjector(**options), len(X), np.vstack([X, Y])
@@ -678,28 +714,15 @@ def kpw_distance(
     with one_thread():
         return _result(est, est.projections_[:n], est.projections_[n:])
 
-# %% ../../nbs/theory/09_distance.ipynb #c047
-def _check_certificate(certificate, X, Y):
-    "The option as it is, if it can be had for so many points"
-    if not isinstance(certificate, (bool, np.bool_)):
-        raise TypeError(f"certificate must be True or False, got {certificate!r}.")
-    if certificate and len(X) * len(Y) > _MOST_EXACT:
-        raise ValueError(
-            f"certificate=True takes at most {_MOST_EXACT} pairs of points, got "
-            f"{len(X)} x {len(Y)}; pass fewer rows of X and Y, or certificate=False."
-        )
-    return bool(certificate)
-
-
-def _check_gram_rows(kernel, Z):
-    "Refuse rows that are not those of a square Gram matrix"
-    if isinstance(kernel, str) and kernel == "precomputed" and len(Z) != Z.shape[1]:
-        raise ValueError(
-            "kernel='precomputed' takes rows of the pooled Gram matrix: X and Y need "
-            f"n+m = {len(Z)} columns, got {Z.shape[1]}."
-        )
-
 # %% ../../nbs/theory/09_distance.ipynb #c074
+def _normed(K, b):
+    "Coefficients of a function of norm one; zero if rounding is all there is of it"
+    square = b @ K @ b
+    if not square > 1e-13 * np.diag(K).max() * (b @ b):
+        return np.zeros(len(b))
+    return b / math.sqrt(square)
+
+# %% ../../nbs/theory/09_distance.ipynb #c074a
 class _KernelProjector(_Projector):
     "A projector f = Σ_l k(·, z_l) b_l to the line, of norm one; b from `_weights`"
 
@@ -720,14 +743,6 @@ class _KernelProjector(_Projector):
         self.classes_, self.points_ = classes.values, Z
         self.support_, self.dual_coef_ = np.arange(len(Z)), b[:, None]
         return self
-
-
-def _normed(K, b):
-    "Coefficients of a function of norm one; zero if rounding is all there is of it"
-    square = b @ K @ b
-    if not square > 1e-13 * np.diag(K).max() * (b @ b):
-        return np.zeros(len(b))
-    return b / math.sqrt(square)
 
 # %% ../../nbs/theory/09_distance.ipynb #c075
 class MeanProjector(_KernelProjector):

@@ -39,7 +39,8 @@ def bias_rate(n, d: int, p: float):
     float or ndarray
         n^(-1/max(2p, d)), with its logarithm for d = 2p; no constant.
     """
-    d, p = check_number(d, "d", 1, integer=True), check_number(p, "p", 1)
+    d = int(check_number(d, "d", 1, integer=True))
+    p = check_number(p, "p", 1)
     n = np.asarray(n, float)
     if not (n >= 1).all():
         raise ValueError(f"n must be at least 1, got {n.min():g}.")
@@ -81,7 +82,7 @@ def fixed_bias(n: float, m: float | None, d: int, p: float, B: float) -> float:
         At least the mean of W (no root) when both samples have one law.
     """
     h = _pairs(n, m)
-    d = check_number(d, "d", 1, integer=True)
+    d = int(check_number(d, "d", 1, integer=True))
     p = check_number(p, "p", 1)
     B = check_number(B, "B", 0)
     return (2 * math.sqrt(B)) ** p * min(1.0, d ** (p / 2) * _dyadic(h, d, p))
@@ -526,7 +527,7 @@ def empirical_rate(
     True
     """
     sizes = np.asarray(sizes)
-    n_trials = check_number(n_trials, "n_trials", 2, integer=True)
+    n_trials = int(check_number(n_trials, "n_trials", 2, integer=True))
     if sizes.ndim != 1 or len(np.unique(sizes)) < 2:
         raise ValueError(
             f"sizes must hold at least two different sample sizes, got {sizes!r}."
