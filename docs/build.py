@@ -30,7 +30,7 @@ import reports  # noqa: E402
 from readme import directives  # noqa: E402
 
 LIB = "kpw_nb"
-EXPLORABLES = {"index.ipynb": "two_clouds", "theory/05_bcd.ipynb": "descent"}
+EXPLORABLES = {"index.ipynb": "two_clouds", "theory/05_descent.ipynb": "descent"}
 TAGS = {("echo", "false"): "remove-input", ("output", "false"): "remove-output"}
 cfg = get_config()
 

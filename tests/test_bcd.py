@@ -13,6 +13,7 @@ from oracles import naive_A, naive_cost, naive_G, naive_U, naive_V
 from scipy.special import logsumexp
 
 import kpw_nb.theory.bcd as module
+import kpw_nb.theory.descent as literal
 import kpw_nb.ground.core
 import kpw_nb.theory.transport
 from kpw_nb.theory.bcd import (
@@ -22,14 +23,13 @@ from kpw_nb.theory.bcd import (
     coefficients,
     descend,
     descent,
-    exact_ascent,
-    literal_problem,
     plan_laplacian,
-    theory_step,
     update_columns,
     update_rows,
     witness_start,
 )
+from kpw_nb.theory.descent import literal_problem, theory_step
+from kpw_nb.theory.ends import exact_ascent, sparse_laplacian
 from kpw_nb.ground.core import kernel
 from kpw_nb.theory.kernels import Gaussian, output_factor, output_matrix
 from kpw_nb.theory.representer import make_features
@@ -225,15 +225,15 @@ def test_run_is_the_literal_algorithm(n, m, d, rho):
     s, u, v = np.linalg.solve(U, p.omega(p.S)), np.zeros(n), np.zeros(m)
     assert np.linalg.norm(s) == pytest.approx(1, abs=1e-9)
     for row in history:
-        u = u + np.log((1 / n) / module.literal_plan(u, v, s, A, U, eta).sum(1))
-        v = v + np.log((1 / m) / module.literal_plan(u, v, s, A, U, eta).sum(0))
-        zeta = module.literal_gradient(u, v, s, A, U, eta)
+        u = u + np.log((1 / n) / literal.literal_plan(u, v, s, A, U, eta).sum(1))
+        v = v + np.log((1 / m) / literal.literal_plan(u, v, s, A, U, eta).sum(0))
+        zeta = literal.literal_gradient(u, v, s, A, U, eta)
         xi = zeta - (s @ zeta) * s
         assert row[0] == pytest.approx(
-            module.literal_objective(u, v, s, A, U, eta), abs=1e-10
+            literal.literal_objective(u, v, s, A, U, eta), abs=1e-10
         )
         assert row[1] == pytest.approx(
-            (module.literal_plan(u, v, s, A, U, eta) * naive_cost(A, U, s)).sum(),
+            (literal.literal_plan(u, v, s, A, U, eta) * naive_cost(A, U, s)).sum(),
             abs=1e-10,
         )
         assert row[2] == pytest.approx(np.linalg.norm(xi), rel=1e-6, abs=1e-7)
@@ -551,7 +551,7 @@ def test_exact_ascent_never_lowers_W(seed, n, m, d, rho, max_iter):
     assert values[-1] == pytest.approx(last, rel=1e-9)
     assert np.linalg.norm(p.phi.T @ r.W) == pytest.approx(1, abs=1e-8)
     np.testing.assert_allclose(p.project(p.phi.T @ r.W), r.F, atol=1e-8)
-    M = module.sparse_laplacian(r.F, n, plan)
+    M = sparse_laplacian(r.F, n, plan)
     np.testing.assert_allclose(M, laplacian(plan.plan) @ r.F, atol=1e-12)
 
 

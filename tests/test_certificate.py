@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from kpw_nb import kpw_distance
-from kpw_nb.theory.bcd import exact_ascent
+from kpw_nb.theory.ends import exact_ascent
 from kpw_nb.theory.certificate import (
     plan_bound,
     plan_matrix,

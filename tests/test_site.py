@@ -273,7 +273,7 @@ def test_ledger(site):
         assert f'id="erratum-{e.name.lower()}"' in text, e.name
         assert f"{e.name}. " in text and f"({e.words[0]})" in text
     assert all(word in text for word in ("lost its 2", "No finite number", "descent"))
-    text = (site / "theory/05_bcd.html").read_text(encoding="utf-8")
+    text = (site / "theory/05_descent.html").read_text(encoding="utf-8")
     assert re.search(r"Erratum E\d+: ", text), "a boxed erratum has no number"
     for page in site.rglob("*.html"):
         shown = page.read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from ..ground.core import TINY
 from ..ground.encode import both_sides
-from ..theory.kernels import Gaussian, Laplace, median_bandwidth
+from ..theory.kernels import Gaussian, Laplace, distance_quantile
 from ..theory.representer import LandmarkMap, landmarks
 from ..ground.sample import spread
 
@@ -230,12 +230,12 @@ class _Widths:
     @cached_property
     def median(self) -> float:
         "The median distance"
-        return median_bandwidth(self.points)
+        return distance_quantile(self.points)
 
     @cached_property
     def near(self) -> float:
         "The scale of neighbours"
-        return median_bandwidth(self.points, quantile=0.05)
+        return distance_quantile(self.points, quantile=0.05)
 
 
 def by_rows(function, A) -> np.ndarray:
@@ -356,12 +356,12 @@ def kernel_map(pool: Pool, kernel) -> FeatureMap:
 
 def density(pool: Pool) -> FeatureMap:
     "The Laplace kernel of median width"
-    return kernel_map(pool, Laplace(median_bandwidth(pool.points, "cityblock")))
+    return kernel_map(pool, Laplace(distance_quantile(pool.points, "cityblock")))
 
 
 def detail(pool: Pool) -> FeatureMap:
     "The Laplace kernel at half the scale of neighbours"
-    width = median_bandwidth(pool.points, "cityblock", 0.05) / 2
+    width = distance_quantile(pool.points, "cityblock", 0.05) / 2
     return kernel_map(pool, Laplace(width))
 
 

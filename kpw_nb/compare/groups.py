@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..theory.bcd import sorted_ascent
+from ..theory.ends import sorted_ascent
 from .features import Pool, density, search_features
 from ..ground.core import Result, check_choice, check_number, kernel, root_seed
 from kpw_nb.ground.encode import (

@@ -17,14 +17,8 @@ from scipy.sparse import csr_array
 
 from . import features as blind
 from .features import NormalScores, Pool
-from kpw_nb.theory.bcd import (
-    Problem,
-    Start,
-    coefficients,
-    descend,
-    sorted_ascent,
-    witness_start,
-)
+from ..theory.bcd import Problem, Start, coefficients, descend, witness_start
+from ..theory.ends import sorted_ascent
 from ..ground.core import FAST, TINY, check_choice, check_number, kernel
 from .designs import Design, signed_weights
 from kpw_nb.theory.distance import (

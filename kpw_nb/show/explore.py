@@ -29,7 +29,8 @@ from ..ground.sample import as_samples
 from ..theory.kernels import Gaussian, median_bandwidth
 from ..theory.representer import make_features
 from ..theory.transport import cost_matrix, dual_objective, wasserstein
-from ..theory.bcd import Problem, Start, descent, theory_step
+from ..theory.bcd import Problem, Start, descent
+from ..theory.descent import theory_step
 from ..theory.distance import KPWProjector, kpw_distance
 from ..compare.relabel import Free
 from ..compare.twosample import kpw_test

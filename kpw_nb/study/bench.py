@@ -81,7 +81,7 @@ def our_iterations(p: Iteration, eta, iterations=100, gram=True, hold=True):
 # %% ../../nbs/study/06_bench.ipynb #c011
 def literal_iteration(p: Iteration, eta):
     "A function that does one iteration as the paper writes it, with no loop over pairs"
-    from kpw_nb.theory.bcd import literal_gram
+    from kpw_nb.theory.descent import literal_gram
 
     n, d = p.n, len(p.P)
     G = literal_gram(p.K, p.P, n)

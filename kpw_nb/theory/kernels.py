@@ -358,7 +358,8 @@ def output_matrix(d: int, rho: float) -> np.ndarray:
     array([[1.  , 0.75],
            [0.75, 1.  ]])
     """
-    d, rho = check_number(d, "d", 1, integer=True), check_number(rho, "rho", 0, 1)
+    d = int(check_number(d, "d", 1, integer=True))
+    rho = check_number(rho, "rho", 0, 1)
     return (1 - rho) * np.ones((d, d)) + rho * np.eye(d)
 
 # %% ../../nbs/theory/01_kernels.ipynb #c084
@@ -409,7 +410,7 @@ def _pair_distances(Z, metric):
         distances = np.sqrt(squared_distances(Z, far=True)[pairs])
     return distances[distances > 0]
 
-
+# %% ../../nbs/theory/01_kernels.ipynb #c061a
 def _no_distance(Z):
     "Why all distances are zero, and what to do"
     if (Z == Z[0]).all():
@@ -422,6 +423,19 @@ def _no_distance(Z):
         "distances are 0; rescale the data, e.g. divide each column by its largest "
         "magnitude."
     )
+
+# %% ../../nbs/theory/01_kernels.ipynb #c061_1
+def distance_quantile(Z, metric: str = "euclidean", quantile: float = 0.5) -> float:
+    "As `median_bandwidth`, for rows that have been checked"
+    Z = _thin_sorted(Z, 2000)
+    distances = _pair_distances(Z, metric)
+    if distances.size == 0:
+        raise ValueError(_no_distance(Z))
+    with np.errstate(invalid="ignore"):
+        length = float(np.quantile(distances, quantile))
+    if not np.isfinite(length):
+        raise ValueError(TOO_FAR)
+    return length
 
 # %% ../../nbs/theory/01_kernels.ipynb #c062
 def median_bandwidth(Z, metric: str = "euclidean", quantile: float = 0.5) -> float:
@@ -455,15 +469,7 @@ def median_bandwidth(Z, metric: str = "euclidean", quantile: float = 0.5) -> flo
     """
     check_choice(metric, "metric", ("euclidean", "cityblock", "radius"))
     quantile = check_number(quantile, "quantile", 0, 1)
-    Z = _thin_sorted(check_sample(Z, "Z"), 2000)
-    distances = _pair_distances(Z, metric)
-    if distances.size == 0:
-        raise ValueError(_no_distance(Z))
-    with np.errstate(invalid="ignore"):
-        length = float(np.quantile(distances, quantile))
-    if not np.isfinite(length):
-        raise ValueError(TOO_FAR)
-    return length
+    return distance_quantile(check_sample(Z, "Z"), metric, quantile)
 
 # %% ../../nbs/theory/01_kernels.ipynb #c048
 @dataclass(frozen=True)
@@ -577,7 +583,7 @@ KERNELS = dict(
     precomputed=Precomputed,
 )
 
-
+# %% ../../nbs/theory/01_kernels.ipynb #c069a
 def _custom_kernel(function, Z):
     "A function of two sets of points, tried on a few of them"
     custom = Custom(function)
@@ -586,7 +592,7 @@ def _custom_kernel(function, Z):
     check_gram(custom(few, few))
     return custom
 
-
+# %% ../../nbs/theory/01_kernels.ipynb #c069b
 def _named_kernel(name, bandwidth, Z):
     "A built-in kernel by its name"
     cls = KERNELS[name]
@@ -598,7 +604,7 @@ def _named_kernel(name, bandwidth, Z):
         raise ValueError(
             f"bandwidth must be 'median' or a positive number, got {bandwidth!r}."
         )
-    return cls(median_bandwidth(Z, cls.metric))
+    return cls(distance_quantile(Z, cls.metric))
 
 # %% ../../nbs/theory/01_kernels.ipynb #c070
 def resolve_kernel(kernel, bandwidth, Z) -> Kernel:

@@ -62,7 +62,7 @@ def as_points(x, name):
         x = np.asarray(x)[:, None]
     return check_sample(x, name, min_points=1)
 
-
+# %% ../../nbs/theory/03_line.ipynb #c007a
 def as_pair(x, y):
     "Two sets of points of the same width"
     x, y = as_points(x, "x"), as_points(y, "y")
@@ -102,7 +102,7 @@ def _in_order(x, a, name, kind=None):
     order = order[a[order] > 0]
     return order, a[order]
 
-
+# %% ../../nbs/theory/03_line.ipynb #c027a
 def sorted_cost(x, y, a, b, p):
     "W of two vectors of points; `a` and `b` are None for uniform weights"
     if a is None and b is None:
@@ -133,7 +133,7 @@ def power(gap, p):
         return gap
     return gap**p
 
-
+# %% ../../nbs/theory/03_line.ipynb #c033a
 def walk(z, is_x, n, m, p):
     "W of the `n` marked points against the `m` others, `z` sorted"
     atoms = unit_plan(n, m)
@@ -159,7 +159,7 @@ def _walks(z, position, orders, n, rows, cols, mass, p, out):
             total += mass[k] * power(x[rows[k]] - y[cols[k]], p)
         out[b] = total
 
-
+# %% ../../nbs/theory/03_line.ipynb #c034a
 def walks(z, position, orders, n, p, out):
     "`walk` for each order; `position` says where a point stands in the sorted pool"
     atoms = unit_plan(n, len(z) - n)

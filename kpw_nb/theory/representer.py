@@ -15,7 +15,7 @@ from scipy.linalg import eigh, solve_triangular
 from scipy.linalg.lapack import dpstrf, dtrtri
 
 from ..ground.core import Result, check_choice, check_number
-from ..ground.sample import check_sample, spread
+from ..ground.sample import spread
 from kpw_nb.theory.kernels import (
     Custom,
     Kernel,
@@ -75,7 +75,7 @@ _ZERO = (
     "the kernel is zero on the whole sample; choose another kernel or shift the data."
 )
 
-
+# %% ../../nbs/theory/02_representer.ipynb #c033a
 class _Basis(NamedTuple):
     "A factor of the Gram matrix before ridge and norm: K = phi phi^T"
 
@@ -84,7 +84,7 @@ class _Basis(NamedTuple):
     support: np.ndarray
     kappa: np.ndarray  # eigenvalues, descending
 
-
+# %% ../../nbs/theory/02_representer.ipynb #c033b
 def _top_eigenpairs(K, rank):
     "The largest `rank` eigenvalues, or all of them, and their vectors, descending"
     N = len(K)
@@ -103,7 +103,7 @@ def _whole_gram(kernel, Z):
         K = check_gram(K)
     return finite(K)
 
-
+# %% ../../nbs/theory/02_representer.ipynb #c034a
 def _eigen_basis(kernel, Z, rank):
     "A basis from the eigenvectors of the Gram matrix"
     kappa, Q = _top_eigenpairs(_whole_gram(kernel, Z), rank)
@@ -123,7 +123,7 @@ def _top_eigenvalue(K):
         return float(eigh(K, eigvals_only=True)[-1])
     return float(eigsh(K, k=1, v0=np.ones(len(K)), return_eigenvectors=False)[0])
 
-
+# %% ../../nbs/theory/02_representer.ipynb #c037a
 class Factor(NamedTuple):
     "A factor Φ for one search, and what leads from S to the coefficients"
 
@@ -189,7 +189,8 @@ def pivoted_cholesky(column: Callable, diag, rank: int, tol: float = 0.0) -> tup
     >>> L.T, pivots
     (array([[2., 1.]]), array([0]))
     """
-    residual, pivots = np.array(diag, dtype=np.float64), []
+    residual = np.array(diag, dtype=np.float64)
+    pivots: list[int] = []
     with np.errstate(over="ignore"):
         trace = finite(residual.sum())
     rank = min(rank, len(residual))
@@ -210,7 +211,7 @@ def pivoted_cholesky(column: Callable, diag, rank: int, tol: float = 0.0) -> tup
 _MOST_PIVOTS = 1000  # columns of a low-rank factor
 _MOST_POINTS = 4000  # points whose Gram matrix is held whole
 
-
+# %% ../../nbs/theory/02_representer.ipynb #c043a
 def _is_users(kernel):
     "A kernel that the user wrote, which has to be checked"
     return isinstance(kernel, (Custom, Precomputed))
@@ -222,7 +223,7 @@ def _check_few(kernel, Z):
         few = spread(len(Z), 300)
         check_gram(kernel.columns(Z[few], Z, few))
 
-
+# %% ../../nbs/theory/02_representer.ipynb #c043b
 def _cholesky_basis(kernel, Z, tol=1e-3):
     "A basis from columns of the Gram matrix"
     _check_few(kernel, Z)
@@ -346,7 +347,7 @@ def _check_options(ridge, rank, norm, points):
         rank = "auto"
     return ridge, rank
 
-
+# %% ../../nbs/theory/02_representer.ipynb #c060a
 def _in_norm(basis, ridge, norm):
     "phi and dual of a basis in the coordinates whose length is the norm"
     if norm == "variance":
@@ -368,7 +369,7 @@ def make_features(
     ----------
     kernel : Kernel
         A scalar kernel.
-    Z : array_like of shape (N, D)
+    Z : ndarray of shape (N, D)
         The pooled sample (for `Precomputed`: its Gram matrix).
     ridge : float, default 0.0
         Weight of the added penalty, relative to the largest eigenvalue.
@@ -393,7 +394,6 @@ def make_features(
     >>> make_features(Gaussian(2.0), Z, rank=4).phi.shape
     (50, 4)
     """
-    Z = check_sample(Z, "Z")
     ridge, rank = _check_options(ridge, rank, norm, len(Z))
     order, ordered = _sorted(kernel, Z)
     if rank == "auto":
@@ -414,10 +414,9 @@ def _all_directions(rank, norm, points):
     "Are all directions kept, in the paper's norm?"
     return rank is None and norm == "rkhs" and points <= _MOST_POINTS
 
-
+# %% ../../nbs/theory/02_representer.ipynb #c065a
 def make_factor(kernel, Z, ridge=0.0, rank=None, norm="rkhs") -> Factor:
     "As `make_features`, for one search: the columns of Φ need not be orthogonal"
-    Z = check_sample(Z, "Z")
     ridge, _ = _check_options(ridge, rank, norm, len(Z))
     if not _all_directions(rank, norm, len(Z)):
         features = make_features(kernel, Z, ridge, rank, norm)

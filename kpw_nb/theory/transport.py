@@ -28,6 +28,16 @@ def _squared_distances(x, yt, out):
             for j in range(row.size):
                 row[j] += (xk - yk[j]) * (xk - yk[j])
 
+# %% ../../nbs/theory/04_transport.ipynb #c008_1
+def power_costs(x, y, p) -> np.ndarray:
+    "As `cost_matrix`, for points that have been checked"
+    out = np.empty((len(x), len(y)))
+    _squared_distances(x, np.ascontiguousarray(y.T), out)
+    if p == 2:
+        return out
+    with np.errstate(over="ignore"):
+        return np.sqrt(out) if p == 1 else out ** (p / 2)
+
 # %% ../../nbs/theory/04_transport.ipynb #c009
 def cost_matrix(x, y, p: float = 2) -> np.ndarray:
     r"""The costs $c_{i,j}=\|x_i-y_j\|_2^p$.
@@ -51,13 +61,7 @@ def cost_matrix(x, y, p: float = 2) -> np.ndarray:
            [4.]])
     """
     x, y = as_pair(x, y)
-    p = check_number(p, "p", 1)
-    out = np.empty((len(x), len(y)))
-    _squared_distances(x, np.ascontiguousarray(y.T), out)
-    if p == 2:
-        return out
-    with np.errstate(over="ignore"):
-        return np.sqrt(out) if p == 1 else out ** (p / 2)
+    return power_costs(x, y, check_number(p, "p", 1))
 
 # %% ../../nbs/theory/04_transport.ipynb #c016
 @dataclass(frozen=True, repr=False)
@@ -92,14 +96,10 @@ class Transport(Result):
         return out
 
 # %% ../../nbs/theory/04_transport.ipynb #c018
-_ASSIGNMENT_MAX = 200  # beyond so many points the network simplex is faster
-
-
-def _assign(C):
-    "Optimal permutation of a square cost matrix"
-    from scipy.optimize import linear_sum_assignment
-
-    return linear_sum_assignment(C)
+def _atoms(rows, cols, mass, a, b):
+    "Without the crumbs that rounding leaves: 1/12 and 1/8 are no binary fractions"
+    keep = mass > 1e-10 * np.minimum(a[rows], b[cols])
+    return rows[keep], cols[keep], mass[keep]
 
 
 def simplex(C, a, b):
@@ -114,16 +114,6 @@ def simplex(C, a, b):
     rows, cols = np.nonzero(plan)
     return _atoms(rows, cols, plan[rows, cols], a, b)
 
-
-def _atoms(rows, cols, mass, a, b):
-    "Without the crumbs that rounding leaves: 1/12 and 1/8 are no binary fractions"
-    keep = mass > 1e-10 * np.minimum(a[rows], b[cols])
-    return rows[keep], cols[keep], mass[keep]
-
-
-def _by_assignment(n, m, a, b):
-    return n == m <= _ASSIGNMENT_MAX and a is None and b is None
-
 # %% ../../nbs/theory/04_transport.ipynb #c021
 def _finite(cost):
     "A cost or a matrix of costs that did not overflow"
@@ -134,7 +124,7 @@ def _finite(cost):
         )
     return cost
 
-
+# %% ../../nbs/theory/04_transport.ipynb #c021a
 def _on_a_line(x, y, a, b, p):
     "By sorting: `line_plan`"
     atoms = line_plan(x, y, a, b)
@@ -144,22 +134,41 @@ def _on_a_line(x, y, a, b, p):
         value = float(_finite(mass @ np.abs(x[rows] - y[cols]) ** p))
     return Transport(value, rows, cols, mass, "sort", (len(x), len(y)))
 
+# %% ../../nbs/theory/04_transport.ipynb #c021b
+_ASSIGNMENT_MAX = 200  # beyond so many points the network simplex is faster
+
+
+def _by_assignment(n, m, a, b):
+    "Does each point go to one other, and is assignment the fastest way to find it?"
+    return n == m <= _ASSIGNMENT_MAX and a is None and b is None
+
 
 def _by_permutation(x, y, p):
     "By assignment, for as many points of equal weight"
-    n, C = len(x), _finite(cost_matrix(x, y, p))
-    rows, cols = _assign(C)
+    from scipy.optimize import linear_sum_assignment
+
+    n, C = len(x), _finite(power_costs(x, y, p))
+    rows, cols = linear_sum_assignment(C)
     value, mass = float(C[rows, cols].mean()), np.full(n, 1 / n)
     return Transport(value, rows, cols, mass, "assignment", (n, n))
 
-
+# %% ../../nbs/theory/04_transport.ipynb #c021c
 def _by_simplex(x, y, a, b, p):
     "By network simplex, for the points that have mass"
     i, j = np.nonzero(a)[0], np.nonzero(b)[0]
-    C = _finite(cost_matrix(x[i], y[j], p))
+    C = _finite(power_costs(x[i], y[j], p))
     rows, cols, mass = simplex(C, a[i], b[j])
     value = float(mass @ C[rows, cols])
     return Transport(value, i[rows], j[cols], mass, "simplex", (len(x), len(y)))
+
+# %% ../../nbs/theory/04_transport.ipynb #c021d
+def optimal_plan(x, y, a=None, b=None, p=2) -> Transport:
+    "As `exact_transport`, for points that have been checked"
+    if x.shape[1] == 1:
+        return _on_a_line(x[:, 0], y[:, 0], a, b, p)
+    if _by_assignment(len(x), len(y), a, b):
+        return _by_permutation(x, y, p)
+    return _by_simplex(x, y, as_weights(a, len(x), "a"), as_weights(b, len(y), "b"), p)
 
 # %% ../../nbs/theory/04_transport.ipynb #c022
 def exact_transport(x, y, a=None, b=None, p: float = 2) -> Transport:
@@ -192,12 +201,8 @@ def exact_transport(x, y, a=None, b=None, p: float = 2) -> Transport:
     array([[0. , 0.5],
            [0.5, 0. ]])
     """
-    (x, y), p = as_pair(x, y), check_number(p, "p", 1)
-    if x.shape[1] == 1:
-        return _on_a_line(x[:, 0], y[:, 0], a, b, p)
-    if _by_assignment(len(x), len(y), a, b):
-        return _by_permutation(x, y, p)
-    return _by_simplex(x, y, as_weights(a, len(x), "a"), as_weights(b, len(y), "b"), p)
+    x, y = as_pair(x, y)
+    return optimal_plan(x, y, a, b, check_number(p, "p", 1))
 
 # %% ../../nbs/theory/04_transport.ipynb #c024
 def wasserstein(x, y, a=None, b=None, p: float = 2) -> float:
@@ -228,7 +233,7 @@ def wasserstein(x, y, a=None, b=None, p: float = 2) -> float:
     (x, y), p = as_pair(x, y), check_number(p, "p", 1)
     if x.shape[1] == 1:
         return _finite(sorted_cost(x[:, 0], y[:, 0], a, b, p))
-    return exact_transport(x, y, a, b, p).value
+    return optimal_plan(x, y, a, b, p).value
 
 # %% ../../nbs/theory/04_transport.ipynb #c032
 def entropy(plan) -> float:
@@ -259,7 +264,7 @@ def _costs(C):
     "A cost matrix: finite numbers, any sign"
     return check_sample(C, "C", min_points=1)
 
-
+# %% ../../nbs/theory/04_transport.ipynb #c035a
 def _potential(u, n, name):
     "One potential for each point"
     u = np.asarray(u, float)
@@ -320,7 +325,7 @@ def squared_gaps(point, others, out):
         for j in range(out.size):
             out[j] += (a - y[j]) * (a - y[j])
 
-
+# %% ../../nbs/theory/04_transport.ipynb #c064a
 @kernel(fastmath=FAST)
 def exp_sum(costs, v, guess, rate, out):
     "`out[j] = exp(guess + v[j] - c_j/η)`, and the sum of it; `rate` is 1/η"
@@ -359,7 +364,7 @@ def _row_step(C, rate, a, u, v, row, col):
         for j in range(row.size):
             col[j] += row[j] * factor
 
-
+# %% ../../nbs/theory/04_transport.ipynb #c069a
 @kernel(fastmath=FAST)
 def _column_step(C, rate, b, u, v, col):
     "The exact update of every v_j from the column sums of the present plan"
@@ -387,7 +392,7 @@ class _State(NamedTuple):
     v: np.ndarray
     col: np.ndarray
 
-
+# %% ../../nbs/theory/04_transport.ipynb #c071a
 @kernel
 def _sweeps(task, state, n_sweeps, tol):
     "Up to `n_sweeps` times v, then u, from exact rows; how many, and the error"
@@ -435,7 +440,7 @@ def _trial(task, state, t, step):
     _row_step(task.C, 1 / task.eta, task.a, *new[:2], row, new.col)
     return new
 
-
+# %% ../../nbs/theory/04_transport.ipynb #c078a
 def _newton_step(task, state):
     "One step for v with the exact u after it, in place; was it taken in full?"
     step = _newton_direction(task, state)
@@ -539,7 +544,7 @@ def _costs_and_eta(C, eta):
         )
     return C, eta
 
-
+# %% ../../nbs/theory/04_transport.ipynb #c089a
 def _first_potentials(v0, m, cols):
     "Where to start, at the columns that have mass"
     if v0 is None:
@@ -551,7 +556,7 @@ def _first_potentials(v0, m, cols):
         )
     return start
 
-
+# %% ../../nbs/theory/04_transport.ipynb #c089b
 def _entropic(C, eta, a, b, u, v, n_iter, converged):
     "The result of these potentials"
     plan = np.exp(u[:, None] + v - C / eta)
@@ -607,7 +612,7 @@ def sinkhorn(
            [0. , 0.5]])
     """
     C, eta = _costs_and_eta(C, eta)
-    max_iter = check_number(max_iter, "max_iter", 1, integer=True)
+    max_iter = int(check_number(max_iter, "max_iter", 1, integer=True))
     tol = check_number(tol, "tol", 0)
     n, m = C.shape
     a, b = as_weights(a, n, "a"), as_weights(b, m, "b")
