@@ -1,7 +1,7 @@
 """The map of the package, docs/_static/parts.svg: its six parts from left to right,
 each with its question and its notebooks, as nbs/sidebar.yml lists them.
-`tools/readme.py` writes it. Every text stands on a box of its own, so the map reads on white and on
-black."""
+`tools/readme.py` writes it. Every text stands on a box of its own, so the map reads
+on white and on black."""
 
 from html import escape
 from textwrap import wrap
