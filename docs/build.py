@@ -129,7 +129,7 @@ def code(cell, module):
 
 def prose(cell, entry):
     "A Markdown cell; a boxed erratum says which one it is"
-    text = cell["source"]
+    text = cell["source"].replace("(../docs/", "(docs/")
     if entry and entry.verb == "erratum":
         grade, place = entry.words
         title = f"{{admonition}} Erratum {entry.name}: {place} ({grade})"
@@ -144,17 +144,17 @@ def elsewhere(name):
     "The line under the title: where the notebook itself is"
     links = [f"{{download}}`download it </_notebooks/{name}>`"]
     if cfg.d.getboolean("published", False):
-        there = f"{cfg.git_url}/blob/{cfg.branch}/nbs/{name}"
-        links.append(f"[read it on GitHub]({there})")
+        links.append(f"[read it on GitHub]({cfg.git_url}/blob/{cfg.branch}/nbs/{name})")
     line = f"This page is a notebook: {', '.join(links)}."
     return markdown("{.notebook-links}\n" + line)
 
 
-def explorable(name):
-    "A picture that moves without Python, as a raw block"
-    html = import_module(f"{LIB}.explore").explorable(name)
+def explorable(page, name):
+    "A picture that moves without Python, as a raw block of a page"
+    html = import_module(f"{LIB}.show.explore").explorable(name)
     (FRAGMENTS / f"{name}.html").write_text(html, encoding="utf-8")
-    return markdown(f"```{{raw}} html\n:file: _fragments/{name}.html\n```")
+    file = os.path.relpath(f"_fragments/{name}.html", os.path.dirname(page) or ".")
+    return markdown(f"```{{raw}} html\n:file: {file}\n```")
 
 
 def page(name, nb, entries):
@@ -167,7 +167,7 @@ def page(name, nb, entries):
         cells += [markdown(f"({entry.label})=")] if entry else []
         kind = cell["cell_type"]
         cells += code(cell, module) if kind == "code" else [prose(cell, entry)]
-    added = [explorable(EXPLORABLES[name])] if name in EXPLORABLES else []
+    added = [explorable(name, EXPLORABLES[name])] if name in EXPLORABLES else []
     added += [elsewhere(name)] if name != "index.ipynb" else []
     nb["cells"] = cells[:1] + added + cells[1:]
     nb["metadata"].pop("widgets", None)
@@ -220,6 +220,7 @@ def stage():
     "Write every page into docs/_nb"
     shutil.copytree(HERE / "pages", PAGES)
     FRAGMENTS.mkdir()
+    shutil.copytree(HERE / "_static", PAGES / "docs/_static")  # where README names it
     shutil.copytree(NBS, PAGES / "_notebooks")  # for download, as they are
     records = "experiments/records"  # what the studies found, for download too
     shutil.copytree(NBS / records, PAGES / records)
@@ -245,8 +246,7 @@ def build():
     stage()
     flags = ["-q", "-W", "--keep-going", "-b", "html", "-c", str(HERE)]
     status = sphinx([*flags, "-d", str(PAGES / ".doctrees"), str(PAGES), str(SITE)])
-    # MyST-NB's copy of the pages, beside the site
-    shutil.rmtree(OUT / "jupyter_execute", ignore_errors=True)
+    shutil.rmtree(OUT / "jupyter_execute", ignore_errors=True)  # MyST-NB's copy
     if status == 0:
         reports.write(SITE / "reports")
         count = sum(1 for _ in SITE.rglob("*.html"))

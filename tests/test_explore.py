@@ -354,7 +354,7 @@ def test_power_arrives_bit_by_bit_and_stops():
     until(lambda: len(seen) >= 4, 60)
     play.stop.click()
     assert play.wait(1) and seen == sorted(set(seen)) and play.error is None
-    with play._turn:
+    with play._runs.turn:
         pass  # the thread has ended
     done = play.value["trials"]
     time.sleep(0.3)
@@ -524,7 +524,7 @@ def test_your_data_cancels():
     until(lambda: yours.progress.value, 60)
     yours.stop.click()
     stopped = time.monotonic()
-    with yours._turn:
+    with yours._runs.turn:
         pass  # the thread has ended
     assert (
         time.monotonic() - stopped < 60 and yours.value is None and yours.error is None
@@ -538,7 +538,7 @@ def test_missing_file():
 
 
 BAD_FILES = {  # name and content of X, and what the sentence says
-    "empty": ("a.csv", b"", "a.csv is empty; mend the file and upload it again"),
+    "empty": ("a.csv", b"", "a.csv is empty; correct the file and upload it again"),
     "kind": ("a.xlsx", b"PK", "a.xlsx: files of this kind are not read"),
     "no kind": ("noname", b"1,2\n3,4", "noname: files of this kind are not read"),
     "ragged": ("a.csv", b"1,2\n3\n4,5,6", "a.csv cannot be read"),

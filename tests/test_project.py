@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 from execute import NBS, ROOT, notebooks
+from package import PARTS, modules
+from parts import MAP, drawn, parts
 from readme import PICTURE, directives, picture, readme
 
 EACH = pytest.mark.parametrize(
@@ -28,6 +30,12 @@ def tool(name, *args, cwd=ROOT):
         text=True,
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def sidebar():
+    "The sections of the site's navigation"
+    site = yaml.safe_load((NBS / "sidebar.yml").read_text(encoding="utf-8"))
+    return site["website"]["sidebar"]["contents"]
 
 
 def code_cells(path):
@@ -110,11 +118,31 @@ def test_readme_is_the_index_notebook():
     assert (ROOT / PICTURE).read_text(encoding="utf-8") == picture()
 
 
-def test_sidebar_lists_every_notebook_once():
-    sections = yaml.safe_load((NBS / "sidebar.yml").read_text())["website"]["sidebar"][
-        "contents"
+def test_the_map_shows_every_part():
+    "It is drawn from the sidebar, and the README has its parts in the same order"
+    assert (ROOT / MAP).read_text(encoding="utf-8") == drawn(), "Run make export."
+    assert tuple(parts()) == PARTS
+    shown = readme()
+    assert MAP in shown
+    assert tuple(re.findall(r"^\| `(\w+)` \|", shown, re.M)) == PARTS
+    modules_drawn = [
+        f"{p}.{name}" for p, (_, names) in parts().items() for name in names
     ]
-    listed = [name for section in sections for name in section["contents"]]
+    assert sorted(modules_drawn) == modules()
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_is_a_section_of_the_sidebar(part):
+    "Its notebooks are in its section, by number; a guide may open it"
+    (section,) = [s for s in sidebar() if s["section"].lower().startswith(f"{part}:")]
+    own = [name for name in section["contents"] if not name.startswith("tutorials/")]
+    assert own == sorted(
+        p.relative_to(NBS).as_posix() for p in (NBS / part).glob("*.ipynb")
+    )
+
+
+def test_sidebar_lists_every_notebook_once():
+    listed = [name for section in sidebar() for name in section["contents"]]
     books = [name for name in listed if name.endswith(".ipynb")]
     assert sorted(books) == sorted(p.relative_to(NBS).as_posix() for p in notebooks())
     assert len(set(listed)) == len(listed)

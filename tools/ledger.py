@@ -14,11 +14,13 @@ in lines at the top: `<!-- ledger: ... -->` in Markdown and `#| ledger: ...` in 
 A slack is what `core.ledger_slack` printed into the committed output. From 10 on, the
 directive says why."""
 
+import posixpath
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from readme import relocate
 
 LIST = Path(__file__).resolve().parents[1] / "docs" / "ledger.yml"
 MARKS = {"code": ("#| ledger:", ""), "markdown": ("<!-- ledger:", "-->")}
@@ -42,8 +44,9 @@ class Entry:
     options: dict
     notebook: str = ""
     cell: str = ""
-    text: str = ""  # of the cell, without its directives
+    text: str = ""  # of the cell, without its directives; links are from the root
     slack: float | None = None
+    title: str = ""  # of the notebook, in short
 
     @property
     def label(self):
@@ -89,6 +92,13 @@ def printed_slack(cell, name):
     return min(found, default=None)
 
 
+def short_title(nb):
+    "`# The dual: from a plan to two potentials` -> `The dual`"
+    lines = "".join(nb["cells"][0]["source"]).splitlines()
+    heading = next((line for line in lines if line.startswith("# ")), "")
+    return heading.removeprefix("# ").partition(":")[0]
+
+
 def take(nb, notebook):
     "The entries of a notebook, whose cells lose their directives"
     entries = []
@@ -105,8 +115,9 @@ def take(nb, notebook):
                 entry = parse(said, cell["cell_type"])
             except ValueError as error:
                 raise ValueError(f"{notebook}, cell {cell['id']}: {error}") from None
-            entry.notebook, entry.cell = notebook, cell["id"]
-            entry.text = cell["source"]
+            entry.notebook, entry.title = notebook, short_title(nb)
+            entry.cell = cell["id"]
+            entry.text = relocate(cell["source"], posixpath.dirname(notebook))
             entry.slack = printed_slack(cell, entry.name)
             entries.append(entry)
     return entries
@@ -116,10 +127,10 @@ def places(entries):
     "Links to the cells of these entries; after the first of a notebook by number"
     found = {}
     for e in entries:
-        found.setdefault(e.notebook.removesuffix(".ipynb"), {})[e.label] = None
+        found.setdefault(e.title or e.notebook, {})[e.label] = None
     links = [
-        f"[{name if count == 1 else count}](#{label})"
-        for name, labels in found.items()
+        f"[{title if count == 1 else count}](#{label})"
+        for title, labels in found.items()
         for count, label in enumerate(labels, 1)
     ]
     return " ".join(links)

@@ -1,11 +1,14 @@
-"""README.md from nbs/index.ipynb: `python tools/readme.py` writes it, and its picture.
+"""README.md from nbs/index.ipynb: `python tools/readme.py` writes it, and its pictures.
 
 GitHub shows no picture that is not a file: the one figure of the notebook, an SVG,
-is written beside it."""
+is written beside it, and so is the map of the six parts."""
 
 import json
+import posixpath
 import re
 from pathlib import Path
+
+import parts
 
 ROOT = Path(__file__).resolve().parents[1]
 HOME = "nbs/index.ipynb"
@@ -17,13 +20,13 @@ def directives(source):
     return dict(re.findall(r"^#\|\s*([\w-]+):?[ \t]*(.*?)\s*$", source, re.M))
 
 
-def relocate(text):
-    "Links relative to nbs/ as links relative to the root"
+def relocate(text, folder="nbs"):
+    "Links relative to a folder as links relative to the root"
 
     def fix(m):
         if re.match(r"[a-z]+:|#|/", m[2]):
             return m[0]
-        return f"{m[1]}({m[2][3:] if m[2].startswith('../') else 'nbs/' + m[2]})"
+        return f"{m[1]}({posixpath.normpath(posixpath.join(folder, m[2]))})"
 
     return re.sub(r"(\[[^\]]*\])\(([^)\s]+)\)", fix, text)
 
@@ -43,13 +46,13 @@ def output(out, alt):
 
 def readme():
     "The text of README.md"
-    parts = [
+    pieces = [
         "<!-- Made from nbs/index.ipynb by tools/readme.py: edit the notebook. -->"
     ]
     for cell in json.loads((ROOT / HOME).read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"]).strip()
         if cell["cell_type"] == "markdown":
-            parts.append(relocate(source))
+            pieces.append(relocate(source))
         if cell["cell_type"] != "code":
             continue
         flags = directives(source)
@@ -61,11 +64,11 @@ def readme():
             if not re.match(r"#\||.*#\|\s*hide_line\s*$", line)
         ).strip()
         if code and flags.get("echo") != "false":
-            parts.append(f"```python\n{code}\n```")
+            pieces.append(f"```python\n{code}\n```")
         if flags.get("output") != "false":
             alt = flags.get("fig-alt", "")
-            parts += [output(out, alt) for out in cell["outputs"]]
-    return "\n\n".join(filter(None, parts)) + "\n"
+            pieces += [output(out, alt) for out in cell["outputs"]]
+    return "\n\n".join(filter(None, pieces)) + "\n"
 
 
 def picture():
@@ -78,4 +81,5 @@ def picture():
 
 if __name__ == "__main__":
     (ROOT / PICTURE).write_text(picture(), encoding="utf-8")
+    (ROOT / parts.MAP).write_text(parts.drawn(), encoding="utf-8")
     (ROOT / "README.md").write_text(readme(), encoding="utf-8")

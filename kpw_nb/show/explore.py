@@ -19,7 +19,7 @@ import warnings
 from contextlib import contextmanager
 from functools import partial
 from html import escape, unescape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 import numpy as np
@@ -45,27 +45,84 @@ class _GivenUp(Exception):
 
 
 @contextmanager
-def _heard():
+def _collected_warnings():
     "Collects the texts of warnings, each once"
-    texts = []
+    texts: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield texts
-    said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
-    texts.extend(dict.fromkeys(said))
+    ours = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+    texts.extend(dict.fromkeys(ours))
 
+# %% ../../nbs/show/03_explore.ipynb #c005_3
+class Latest:
+    "Runs one piece of work at a time; a newer request gives up the older one"
 
+    def __init__(self):
+        self.idle = threading.Event()  # set while nothing waits or runs
+        self.idle.set()
+        self.turn = threading.Lock()  # held by the run that works
+        self._guard = threading.Lock()  # for the two attributes below
+        self._timer = None
+        self._current = threading.Event()  # set to give its run up
+
+    def later(self, work, delay: float):
+        "Call `work(given_up)` in a thread, if nothing newer comes within `delay`"
+        with self._guard:
+            self._timer = threading.Timer(delay, self._run, [work, self._next()])
+            self._timer.daemon = True
+            self._timer.start()
+
+    def now(self, work):
+        "Call `work(given_up)` in this thread"
+        with self._guard:
+            given_up = self._next()
+        self._run(work, given_up)
+
+    def cancel(self):
+        "Give up what waits or runs"
+        with self._guard:
+            self._next()
+            self.idle.set()
+
+    def _next(self):
+        "The event of a new run; the one before is given up"
+        if self._timer is not None:
+            self._timer.cancel()
+        self._current.set()
+        self._current = threading.Event()
+        self.idle.clear()
+        return self._current
+
+    def _run(self, work, given_up):
+        with self.turn:
+            try:
+                if not given_up.is_set():
+                    work(given_up)
+            finally:
+                with self._guard:
+                    if self._current is given_up:  # nothing newer has come
+                        self.idle.set()
+
+# %% ../../nbs/show/03_explore.ipynb #c010
 def _png(figure):
     "The figure as bytes"
     out = io.BytesIO()
     figure.savefig(out, format="png", dpi=80)
     return out.getvalue()
 
-# %% ../../nbs/show/03_explore.ipynb #c010
-def _red(html):
-    return f"<span style='color:#b00020'>{html}</span>"
 
-# %% ../../nbs/show/03_explore.ipynb #c012
+def _plain(html):
+    "The text of a sentence without its marks"
+    return unescape(re.sub("<[^>]*>", "", html.replace("<br>", " ")))
+
+
+def _error_sentence(error):
+    "An error as a sentence in red"
+    text = f"<b>{type(error).__name__}</b>: {escape(str(error))}"
+    return f"<span style='color:#b00020'>{text}</span>"
+
+
 def _live():
     "Is there a kernel that a slider could talk to?"
     from IPython import get_ipython
@@ -97,26 +154,17 @@ class Explorer(widgets.VBox):
         self.delay = check_number(delay, "delay", 0)
         self.picture = widgets.Image(format="png")
         self.message = widgets.HTML()
-        self.value = None  # what was drawn last
+        self.value: Any = None  # what was drawn last
         self.figure = None  # on which it was drawn
-        self.error = None  # what went wrong last
+        self.error: Exception | None = None  # what went wrong last
         self.n_runs = 0
-        self._prepare()
+        self._runs = Latest()
         for c in controls.values():
             c.observe(self.later, "value")
         heading = widgets.HTML(f"<b>{escape(self.title)}</b>")
         wrap = widgets.Layout(flex_flow="row wrap")
         box = widgets.HBox(list(controls.values()), layout=wrap)
         super().__init__([heading, box, *extra, self.picture, self.message])
-
-    def _prepare(self):
-        "What the threads share; the event `_current` is set to give its run up"
-        self._timer = None
-        self._current = threading.Event()
-        self._guard = threading.Lock()
-        self._turn = threading.Lock()
-        self._idle = threading.Event()
-        self._idle.set()
 
     @property
     def settings(self) -> dict:
@@ -126,16 +174,11 @@ class Explorer(widgets.VBox):
     @property
     def text(self) -> str:
         "The sentence without its marks"
-        return unescape(re.sub("<[^>]*>", "", self.message.value.replace("<br>", " ")))
+        return _plain(self.message.value)
 
     def later(self, change=None):
         "Run when the controls have been still for `delay` seconds; give up what runs"
-        with self._guard:
-            self._give_up()
-            self._idle.clear()
-            self._timer = threading.Timer(self.delay, self._run, [self._current])
-            self._timer.daemon = True
-            self._timer.start()
+        self._runs.later(self._run, self.delay)
 
     def run(self) -> "Explorer":
         """Do the work now and wait for it.
@@ -145,17 +188,12 @@ class Explorer(widgets.VBox):
         Explorer
             Itself.
         """
-        with self._guard:
-            self._give_up()
-            self._idle.clear()
-        self._run(self._current)
+        self._runs.now(self._run)
         return self
 
     def cancel(self, button=None):
         "Give up what is waiting or running; what was found so far stays"
-        with self._guard:
-            self._give_up()
-            self._idle.set()
+        self._runs.cancel()
 
     def wait(self, timeout: float = 60.0) -> bool:
         """Wait until nothing is waiting or running.
@@ -165,36 +203,21 @@ class Explorer(widgets.VBox):
         timeout : float, default 60.0
             False if it took longer.
         """
-        return self._idle.wait(timeout)
-
-    def _give_up(self):
-        if self._timer is not None:
-            self._timer.cancel()
-        self._current.set()
-        self._current = threading.Event()
+        return self._runs.idle.wait(timeout)
 
     def _run(self, given_up):
-        "One run at a time; errors are shown"
-        with self._turn:
-            try:
+        "Draw value after value; errors are shown"
+        self.n_runs += 1
+        try:
+            for value in self._work(given_up):
                 if given_up.is_set():
                     return
-                self.n_runs += 1
-                for value in self._work(given_up):
-                    if given_up.is_set():
-                        return
-                    self._draw(value)
-            except _GivenUp:
-                pass
-            except Exception as e:
-                self.error = e
-                self.message.value = _red(
-                    f"<b>{type(e).__name__}</b>: {escape(str(e))}"
-                )
-            finally:
-                with self._guard:
-                    if self._current is given_up:
-                        self._idle.set()
+                self._draw(value)
+        except _GivenUp:
+            pass
+        except Exception as e:
+            self.error = e
+            self.message.value = _error_sentence(e)
 
     def _draw(self, value):
         "Draw a value on a figure of its own: pyplot and its state are left alone"
@@ -236,7 +259,7 @@ def _given_or_clouds(X, Y):
         raise ValueError("X and Y go together: pass two samples, or neither.")
     return _two_clouds() if X is None else (X, Y)
 
-
+# %% ../../nbs/show/03_explore.ipynb #c016_1
 def _slider(kind, value, low, high, name, **kw):
     "A slider that fires while it is dragged"
     limits = dict(min=low, max=high, continuous_update=True)
@@ -268,6 +291,28 @@ def _draw_projector(projector, X, Y, ax):
     ax.plot(line, projector.transform(line), color="0.3")
     ax.set(xlabel="x", ylabel="f(x)")
 
+# %% ../../nbs/show/03_explore.ipynb #c018_2
+def _feel_controls():
+    "The sliders of the projection"
+    ridges = [0.0, 0.001, 0.01, 0.1, 1.0, 10.0]
+    ridge = widgets.SelectionSlider(options=ridges, value=0.01, description="ridge")
+    return dict(
+        bandwidth=_factor("bandwidth ×", 1.5),
+        eta=_factor("η ×", 3.0),
+        ridge=ridge,
+        rho=_slider(widgets.FloatSlider, 0.5, 0.0, 1.0, "ρ", step=0.05),
+        d=_slider(widgets.IntSlider, 2, 1, 3, "d"),
+    )
+
+
+def _feel_sentence(r, pvalue, warned):
+    "Value, η and p-value of a projection"
+    end = "" if r.converged else " (not converged)"
+    found = f"value <b>{r.value:.4g}</b>, η = {r.eta:.3g}, {r.n_iter} iterations{end}"
+    if pvalue is not None:
+        found = f"p = <b>{pvalue:.3g}</b> by 199 relabellings; {found}"
+    return "<br>".join([found, *map(escape, warned)])
+
 # %% ../../nbs/show/03_explore.ipynb #c018
 class FeelProjection(Explorer):
     "Projector and projection of two samples as the settings move"
@@ -277,17 +322,7 @@ class FeelProjection(Explorer):
     def __init__(self, X, Y, delay=0.2):
         self.samples = tuple(s.values for s in as_samples(X, Y))
         self._median = median_bandwidth(np.vstack(self.samples))
-        ridges = [0.0, 0.001, 0.01, 0.1, 1.0, 10.0]
-        controls = dict(
-            bandwidth=_factor("bandwidth ×", 1.5),
-            eta=_factor("η ×", 3.0),
-            ridge=widgets.SelectionSlider(
-                options=ridges, value=0.01, description="ridge"
-            ),
-            rho=_slider(widgets.FloatSlider, 0.5, 0.0, 1.0, "ρ", step=0.05),
-            d=_slider(widgets.IntSlider, 2, 1, 3, "d"),
-        )
-        super().__init__(controls, delay)
+        super().__init__(_feel_controls(), delay)
         self.run()
 
     def options(self) -> dict:
@@ -297,13 +332,13 @@ class FeelProjection(Explorer):
         factor = given.pop("eta")
         if factor == 1.0:
             return given
-        with _heard():
+        with _collected_warnings():
             auto = kpw_distance(*self.samples, **given, max_iter=1).eta
         return given | dict(eta=factor * auto)
 
     def _work(self, given_up):
         options = self.options()
-        with _heard() as warned:
+        with _collected_warnings() as warned:
             r = kpw_distance(*self.samples, **options)
             self.pvalue = self._exact(options, given_up)
         self.warned = warned
@@ -327,13 +362,7 @@ class FeelProjection(Explorer):
         left, right = figure.subplots(1, 2)
         _draw_projector(r.projector, *self.samples, left)
         plot_projections(*r.projections, r.plan, ax=right)
-        end = "" if r.converged else " (not converged)"
-        found = (
-            f"value <b>{r.value:.4g}</b>, η = {r.eta:.3g}, {r.n_iter} iterations{end}"
-        )
-        if self.pvalue is not None:
-            found = f"p = <b>{self.pvalue:.3g}</b> by 199 relabellings; {found}"
-        return "<br>".join([found, *map(escape, self.warned)])
+        return _feel_sentence(r, self.pvalue, self.warned)
 
 # %% ../../nbs/show/03_explore.ipynb #c021
 def feel_projection(X=None, Y=None, *, delay: float = 0.2) -> Explorer:
@@ -358,9 +387,19 @@ def feel_projection(X=None, Y=None, *, delay: float = 0.2) -> Explorer:
     >>> sorted(panel.controls)
     ['bandwidth', 'd', 'eta', 'rho', 'ridge']
     """
-    return FeelProjection(*_given_or_clouds(X, Y), delay)
+    X, Y = _given_or_clouds(X, Y)
+    return FeelProjection(X, Y, delay)
 
 # %% ../../nbs/show/03_explore.ipynb #c027
+def _draw_objective(F, k, ax):
+    "F of all iterations, and a dot at the k-th"
+    from kpw_nb.show.plots import COLOURS
+
+    ax.plot(range(1, len(F) + 1), F, color="0.6")
+    ax.plot(k, F[k - 1], "o", color=COLOURS["other"])
+    ax.set(xlabel="iteration", ylabel="F", title="F")
+
+
 def _draw_potentials(r, ax):
     "u and v along the principal output"
     from kpw_nb.show.plots import COLOURS, principal
@@ -382,7 +421,9 @@ class WatchBCD(Explorer):
 
     def __init__(self, X, Y, n_steps=30, delay=0.1, **options):
         n_steps = check_number(n_steps, "n_steps", 2, integer=True)
-        with _heard():  # a search that is cut short is not resolved, and meant to be
+        with (
+            _collected_warnings()
+        ):  # a search that is cut short is not resolved, and meant to be
             self.states = [
                 kpw_distance(X, Y, max_iter=k + 1, tol=0.0, **options)
                 for k in range(n_steps)
@@ -397,20 +438,17 @@ class WatchBCD(Explorer):
         yield self.states[self.settings["iteration"] - 1]
 
     def _show(self, r, figure):
-        from kpw_nb.show.plots import COLOURS, plot_plan, plot_projections
+        from kpw_nb.show.plots import plot_plan, plot_projections
 
-        (projected, plan), below = figure.subplots(2, 2)
-        curve = below[1]
+        (projected, plan), (potentials, curve) = figure.subplots(2, 2)
         plot_projections(*r.projections, r.plan, ax=projected)
         projected.set_title("s: projected samples")
         plot_plan(r.plan, *r.projections, ax=plan)
         plan.set_title("plan")
-        _draw_potentials(r, below[0])
+        _draw_potentials(r, potentials)
         F = self.states[-1].history["F"]
         k = len(r.history["F"])
-        curve.plot(range(1, len(F) + 1), F, color="0.6")
-        curve.plot(k, F[k - 1], "o", color=COLOURS["other"])
-        curve.set(xlabel="iteration", ylabel="F", title="F")
+        _draw_objective(F, k, curve)
         error = f"marginal error {r.history['error'][-1]:.1e}"
         now = f"F = <b>{F[k - 1]:.5g}</b>, value {r.value:.4g}, {error}"
         return f"iteration {k} of {len(F)}: {now}"
@@ -480,6 +518,34 @@ def _buttons(panel, total, what):
     panel.stop.on_click(panel.cancel)
     return widgets.HBox([panel.go, panel.stop, panel.progress])
 
+# %% ../../nbs/show/03_explore.ipynb #c034_1
+def _playground_controls():
+    "The sliders of the playground"
+    return dict(
+        n=_slider(widgets.IntSlider, 40, 10, 200, "n", step=5),
+        D=_slider(widgets.IntSlider, 10, 2, 100, "D"),
+        size=_slider(widgets.FloatSlider, 0.7, 0.0, 2.0, "size", step=0.05),
+        kind=widgets.Dropdown(options=["spread", "mean"], description="change of"),
+    )
+
+
+def _draw_power(counts, trials, ax):
+    "A dot and Wilson's interval for each test; the same as texts"
+    from kpw_nb.show.plots import LINES
+    from kpw_nb.study.power import wilson
+
+    texts = []
+    for k, (name, count) in enumerate(counts.items()):
+        low, high = wilson(count, trials)
+        colour, power = LINES[k % len(LINES)][0], count / trials
+        bar = dict(lw=8, alpha=0.3, solid_capstyle="butt")
+        ax.plot([k, k], [low, high], color=colour, **bar)
+        ax.plot(k, power, "o", color=colour)
+        texts.append(f"{name} <b>{power:.2f}</b> [{low:.2f}, {high:.2f}]")
+    ax.axhline(0.05, color="0.3", ls=":", lw=1)
+    ax.set_xticks(range(len(counts)), counts)
+    return texts
+
 # %% ../../nbs/show/03_explore.ipynb #c034x
 class PowerPlayground(Explorer):
     "Power of several tests, estimated while you watch"
@@ -493,28 +559,15 @@ class PowerPlayground(Explorer):
         self.n_resamples = n_resamples
         self.refresh = 0.3  # seconds between two pictures
         self._root = spawn_seeds(rng, 1)[0]
-        kinds = ["spread", "mean"]
-        controls = dict(
-            n=_slider(widgets.IntSlider, 40, 10, 200, "n", step=5),
-            D=_slider(widgets.IntSlider, 10, 2, 100, "D"),
-            size=_slider(widgets.FloatSlider, 0.7, 0.0, 2.0, "size", step=0.05),
-            kind=widgets.Dropdown(options=kinds, description="change of"),
-        )
         extra = [_buttons(self, n_trials, "trials")]
-        super().__init__(controls, delay, extra=extra)
+        super().__init__(_playground_controls(), delay, extra=extra)
 
     def _trial(self, point, seed):
         "Which tests reject in one trial?"
         from kpw_nb.study.power import power_study
 
-        trial = power_study(
-            self.tests,
-            _changed,
-            grid=[point],
-            n_trials=1,
-            n_resamples=self.n_resamples,
-            rng=seed,
-        )
+        run = dict(n_trials=1, n_resamples=self.n_resamples, rng=seed)
+        trial = power_study(self.tests, _changed, grid=[point], **run)
         return dict(zip(trial.test, trial.rejections.astype(int)))
 
     def _work(self, given_up):
@@ -533,31 +586,16 @@ class PowerPlayground(Explorer):
                 last = time.monotonic()
 
     def _show(self, value, figure):
-        from kpw_nb.show.plots import LINES
-        from kpw_nb.study.power import wilson
-
-        ax = figure.subplots()
-        trials = value["trials"]
-        sentence = []
-        for k, (name, count) in enumerate(value["counts"].items()):
-            low, high = wilson(count, trials)
-            power = count / trials
-            colour = LINES[k % len(LINES)][0]
-            bar = dict(lw=8, alpha=0.3, solid_capstyle="butt")
-            ax.plot([k, k], [low, high], color=colour, **bar)
-            ax.plot(k, power, "o", color=colour)
-            sentence.append(f"{name} <b>{power:.2f}</b> [{low:.2f}, {high:.2f}]")
-        ax.axhline(0.05, color="0.3", ls=":", lw=1)
-        ax.set_xticks(range(len(value["counts"])), value["counts"])
-        p = value["point"]
+        ax, trials, p = figure.subplots(), value["trials"], value["point"]
+        texts = _draw_power(value["counts"], trials, ax)
         change = f"{p['kind']} changed by {p['size']:.2f}"
         title = f"n = {p['n']}, D = {p['D']}, {change}: {trials} trials"
         ax.set(ylim=(-0.02, 1.02), ylabel="power", title=title)
-        return "; ".join(sentence) + f" after {trials} trials"
+        return "; ".join(texts) + f" after {trials} trials"
 
 # %% ../../nbs/show/03_explore.ipynb #c037
 def power_playground(
-    tests: dict = None,
+    tests: dict | None = None,
     *,
     n_trials: int = 100,
     n_resamples: int = 99,
@@ -613,7 +651,9 @@ def _uploaded(upload):
     try:
         return read_table(file["name"], content=file["content"])
     except BadInput as e:
-        raise ValueError(f"{e.problem}; mend the file and upload it again.") from None
+        raise ValueError(
+            f"{e.problem}; correct the file and upload it again."
+        ) from None
 
 
 def _uploaded_tables(x, y):
@@ -651,7 +691,7 @@ def _problems():
         "no difference": partial(gaussian, null=True),
     }
 
-
+# %% ../../nbs/show/03_explore.ipynb #c046_2
 def _problem_tables(problem, seed):
     "Two samples of a problem"
     import pandas as pd
@@ -683,6 +723,28 @@ def _column_name(name):
         description=name, placeholder="a column", continuous_update=False
     )
 
+# %% ../../nbs/show/03_explore.ipynb #c048_1
+def _data_controls(problems):
+    "What to test, and how"
+    return dict(
+        data=_choice("data", [*problems, "your files"]),
+        X=_upload("X"),
+        Y=_upload("Y"),
+        scale=_choice("scale", ["auto", "std", "rank", "none"]),
+        missing=_choice("missing", ["error", "indicator", "drop"]),
+        clusters=_column_name("clusters"),
+        strata=_column_name("strata"),
+        paired=widgets.Checkbox(value=False, description="paired"),
+    )
+
+
+def _test_options(settings):
+    "The controls as arguments of `kpw_test`; an empty field is None"
+    options = {k: settings[k] for k in ("scale", "missing", "paired")}
+    if options["scale"] == "none":
+        options["scale"] = None
+    return options | {k: settings[k].strip() or None for k in ("clusters", "strata")}
+
 # %% ../../nbs/show/03_explore.ipynb #c048x
 class YourData(Explorer):
     "Two samples in, the answer's page out"
@@ -696,16 +758,7 @@ class YourData(Explorer):
         self.answer = ""  # the first line of the page
         self.page = widgets.HTML()
         self._root = spawn_seeds(rng, 1)[0]
-        controls = dict(
-            data=_choice("data", [*self.problems, "your files"]),
-            X=_upload("X"),
-            Y=_upload("Y"),
-            scale=_choice("scale", ["auto", "std", "rank", "none"]),
-            missing=_choice("missing", ["error", "indicator", "drop"]),
-            clusters=_column_name("clusters"),
-            strata=_column_name("strata"),
-            paired=widgets.Checkbox(value=False, description="paired"),
-        )
+        controls = _data_controls(self.problems)
         extra = [_buttons(self, n_resamples, "relabelling")]
         super().__init__(controls, delay, extra=extra)
         shown = [child for child in self.children if child is not self.picture]
@@ -747,21 +800,18 @@ class YourData(Explorer):
 
         sizes = f"{len(given.X)} against {len(given.Y)} rows"
         self.message.value = f"testing {sizes} of {given.X.shape[1]} columns …"
-        s, seed = self.settings, _same_seeds(self._root, 2)[1]
-        scale = None if s["scale"] == "none" else s["scale"]
+        seed = _same_seeds(self._root, 2)[1]
         run = dict(n_resamples=self.n_resamples, rng=seed, progress=tick)
-        run |= {k: s[k].strip() or None for k in ("clusters", "strata")}
-        run |= dict(paired=s["paired"], missing=s["missing"], scale=scale)
-        with _heard() as self.warned:
-            result = kpw_test(given.X, given.Y, **run)
+        with _collected_warnings() as self.warned:
+            result = kpw_test(given.X, given.Y, **run, **_test_options(self.settings))
         yield result
 
     def _draw(self, result):
         "The page with the answer"
         from kpw_nb.show.report import answer_facts, answer_part
 
-        told = dict(names=self.tested.names, rows_are="counted from 1")
-        facts = answer_facts(result, *self.tested[:2], **told)
+        shown = dict(names=self.tested.names, rows_are="counted from 1")
+        facts = answer_facts(result, *self.tested[:2], **shown)
         with _DRAWING:
             page = answer_part(result, facts)
         self.value, self.answer, self.error = result, facts["answer"], None
@@ -896,7 +946,7 @@ def field_grid(window) -> np.ndarray:
     x, y = np.meshgrid(side, -side)
     return np.c_[x.ravel(), y.ravel()]
 
-
+# %% ../../nbs/show/03_explore.ipynb #c070_2
 def cloud_state(X, Y, window) -> list:
     "What the page draws for two samples"
     result = kpw_test(X, Y, candidates="KPW", rng=0)
@@ -1030,7 +1080,7 @@ def frame_data(run, frame) -> list:
     plan = as_digits(levels(frame.plan * run.n, 0, 1))
     return [frame.block, frame.turn, round(frame.F, 4), plan, masses, rows, columns]
 
-
+# %% ../../nbs/show/03_explore.ipynb #c087_2
 def descent_data() -> dict:
     "Everything that the page of the descent shows"
     run = small_descent()
