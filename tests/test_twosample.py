@@ -169,7 +169,9 @@ def test_refit_is_the_distance():
             warnings.simplefilter("ignore")  # 25 iterations are not meant to converge
             r = kpw_distance(X, Y, max_iter=25, tol=0, **kw)
         s = refit_statistic(KPWProjector(**kw), np.vstack([X, Y]), 25)
-        assert s(np.arange(36)[None] < len(X))[0] == pytest.approx(r.objective, rel=1e-6)
+        assert s(np.arange(36)[None] < len(X))[0] == pytest.approx(
+            r.objective, rel=1e-6
+        )
 
 
 def test_protocol():
@@ -336,9 +338,7 @@ def test_dual_statistic_is_two_means(seed, n, m):
         rtol=1e-9,
         atol=1e-12,
     )
-    assert (
-        Dual(phi, psi)(marks[2:3]) == values[2:3]
-    ).all()  # independent of the batch
+    assert (Dual(phi, psi)(marks[2:3]) == values[2:3]).all()  # independent of the batch
 
 
 def test_potentials_of_the_training_points_are_the_dual_value():

@@ -305,7 +305,7 @@ def find_evidence(
     values = resample(statistic, design.relabelling, **run)
     evidence = balanced(np.vstack([values.observed, values.null]), len(columns))
     p = step_down(evidence[0], evidence[1:])
-    marks = np.arange(len(statistic.features))[None] < design.n
+    marks = design.relabelling.observed[None]
     owner, pairs = statistic.owner, statistic.pairs
     first = np.searchsorted(owner, np.arange(len(columns)))
     leading = _strongest(statistic.parts(marks)[0], owner) - first
