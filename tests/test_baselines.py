@@ -41,6 +41,7 @@ from kpw_nb.study.rivals import (
     stiefel_bcd,
 )
 from kpw_nb.theory.kernels import squared_distances
+from kpw_nb.compare.statistics import sides
 from kpw_nb.compare.relabel import Free, PermutationResult, permutation_pvalue
 from kpw_nb.theory.transport import cost_matrix, sinkhorn, wasserstein
 
@@ -49,8 +50,8 @@ n, m = 12, 9
 X, Y = rng.standard_normal((n, 4)), rng.standard_normal((m, 4)) * [3, 1, 1, 1]
 Z, observed = np.vstack([X, Y]), np.arange(n + m)[None]
 A0, B0 = rng.standard_normal((n, 4)), rng.standard_normal((m, 4)) * [3, 1, 1, 1]
-ORDERS = np.array(
-    [np.arange(n + m)]
+MARKS = np.array(
+    [Free(n, m).observed]
     + [Free(n, m).draw(s) for s in np.random.SeedSequence(5).spawn(8)]
 )
 TESTS = paper_baselines(extra=True) | {
@@ -85,14 +86,12 @@ def test_protocol(t):
 
 @pytest.mark.parametrize("t", TESTS.values(), ids=TESTS)
 def test_values_do_not_depend_on_the_batch_nor_on_the_order_within_a_sample(t):
-    s = clone(t).fit(X, Y, rng=1)._statistic(Z, n)
-    values = s(ORDERS)
-    assert (s(ORDERS[2:4]) == values[2:4]).all() and np.isfinite(values).all()
-    mixed = np.array(
-        [np.r_[rng.permutation(o[:n]), rng.permutation(o[n:])] for o in ORDERS]
-    )
+    fitted = clone(t).fit(X, Y, rng=1)
+    s, order = fitted._statistic(Z), rng.permutation(n + m)
+    values, mixed = s(MARKS), fitted._statistic(Z[order])(MARKS[:, order])
+    assert (s(MARKS[2:4]) == values[2:4]).all() and np.isfinite(values).all()
     np.testing.assert_allclose(
-        s(mixed), values, rtol=1e-4, atol=1e-6 * np.abs(values).max()
+        mixed, values, rtol=1e-4, atol=1e-6 * np.abs(values).max()
     )
 
 
@@ -144,11 +143,11 @@ def test_mmd_and_energy_are_those_of_hyppo(name):
     "hyppo's values are an affine function of ours over relabellings: same p-values"
     test = getattr(pytest.importorskip("hyppo.ksample"), name)
     P, k = np.vstack([X, 1 + X[::-1] ** 2]), n
-    orders = np.array([Free(k, k).draw(s) for s in np.random.SeedSequence(3).spawn(8)])
+    marks = np.array([Free(k, k).draw(s) for s in np.random.SeedSequence(3).spawn(8)])
     kw = dict(compute_kernel="rbf", gamma=1 / (2 * 1.7**2)) if name == "MMD" else {}
-    theirs = [test(**kw).statistic(P[o[:k]], P[o[k:]]) for o in orders]
+    theirs = [test(**kw).statistic(P[x], P[~x]) for x in marks]
     t = MMDTest(bandwidth=1.7) if name == "MMD" else EnergyTest()
-    ours = t._statistic(P, k)(orders)
+    ours = t._statistic(P)(marks)
     slope, shift = np.polyfit(ours, theirs, 1)
     assert slope > 0
     np.testing.assert_allclose(theirs, slope * ours + shift, atol=1e-9 * np.ptp(theirs))
@@ -173,10 +172,10 @@ def test_sinkhorn_is_the_one_of_pot(share):
         )
         return (P * M).sum() + eta * (P * np.log(P + 1e-300)).sum()
 
-    ours = SinkhornTest(share, max_iter=20_000, tol=1e-10)._statistic(Z, n)(ORDERS[:3])
+    ours = SinkhornTest(share, max_iter=20_000, tol=1e-10)._statistic(Z)(MARKS[:3])
     theirs = [
-        value(o[:n], o[n:]) - value(o[:n], o[:n]) / 2 - value(o[n:], o[n:]) / 2
-        for o in ORDERS[:3]
+        value(x, y) - value(x, x) / 2 - value(y, y) / 2
+        for x, y in map(sides, MARKS[:3])
     ]
     np.testing.assert_allclose(ours, theirs, rtol=1e-5)
 
@@ -393,10 +392,10 @@ def test_names():
     ]
 
 
-def literal_fuse(Z, order, n, bandwidths, program):
-    "FUSE of one order, from full Gram matrices"
-    x, y, N = order[:n], order[n:], len(Z)
-    m, values, off = N - n, [], ~np.eye(N, dtype=bool)
+def literal_fuse(Z, marks, bandwidths, program):
+    "FUSE of one labelling, from full Gram matrices"
+    (x, y), N = sides(marks), len(Z)
+    n, m, values, off = len(x), len(y), [], ~np.eye(N, dtype=bool)
     D2, D1 = squared_distances(Z), cdist(Z, Z, "cityblock")
     grams = [np.exp(-D2 / (2 * h * h)) for h in bandwidths["gaussian"]]
     grams += [np.exp(-np.sqrt(2) * D1 / h) for h in bandwidths["laplace"]]
@@ -415,36 +414,36 @@ def literal_fuse(Z, order, n, bandwidths, program):
 def test_fuse_is_its_formula(sizes, sharpness):
     g = np.random.default_rng(1)
     P, k = g.standard_normal((sum(sizes), 3)), sizes[0]
-    s = FuseTest(n_bandwidths=3, sharpness=sharpness)._statistic(P, k)
-    orders = np.array([g.permutation(len(P)) for _ in range(4)])
+    s = FuseTest(n_bandwidths=3, sharpness=sharpness)._statistic(P)
+    marks = np.array([g.permutation(len(P)) < k for _ in range(4)])
     how = s.bandwidths, sharpness == "program"
-    literal = [literal_fuse(P, order, k, *how) for order in orders]
-    np.testing.assert_allclose(s(orders), literal, rtol=1e-8, atol=1e-10)
+    literal = [literal_fuse(P, row, *how) for row in marks]
+    np.testing.assert_allclose(s(marks), literal, rtol=1e-8, atol=1e-10)
 
 
 def test_fuse_has_the_same_bits_in_any_batch_and_when_strips_are_made_anew():
     g = np.random.default_rng(2)
     P = g.standard_normal((333, 4))
-    orders = np.array([g.permutation(333) for _ in range(17)])
-    s = FuseTest()._statistic(P, 111)
-    values = s(orders)
-    assert all(s(order[None])[0] == v for order, v in zip(orders, values, strict=True))
-    assert (s(orders[::-1])[::-1] == values).all()
+    marks = np.array([g.permutation(333) < 111 for _ in range(17)])
+    s = FuseTest()._statistic(P)
+    values = s(marks)
+    assert all(s(row[None])[0] == v for row, v in zip(marks, values, strict=True))
+    assert (s(marks[::-1])[::-1] == values).all()
     with patch("kpw_nb.study.rivals._KEPT", 0):
-        loose = FuseStatistic(P, 111, s.bandwidths, s.sharp)
-    assert not isinstance(loose.strips, list) and (loose(orders) == values).all()
+        loose = FuseStatistic(P, s.bandwidths, s.sharpness)
+    assert not isinstance(loose.strips, list) and (loose(marks) == values).all()
 
 
 def test_klr_does_not_depend_on_the_basis_of_the_features():
     "A rotation of the features changes nothing, nor do columns of zeros"
     phi = rng.standard_normal((n + m, 5))
     Q = np.linalg.qr(rng.standard_normal((5, 5)))[0]
-    values = KLRStatistic([phi], n, (1.0, 1e-3))(ORDERS)
-    turned = KLRStatistic([phi @ Q], n, (1.0, 1e-3))(ORDERS)
+    values = KLRStatistic([phi], (1.0, 1e-3))(MARKS)
+    turned = KLRStatistic([phi @ Q], (1.0, 1e-3))(MARKS)
     wide = np.hstack([phi, np.zeros((n + m, 20))])  # more columns than rows
     np.testing.assert_allclose(turned, values, rtol=1e-8)
     np.testing.assert_allclose(
-        KLRStatistic([wide], n, (1.0, 1e-3))(ORDERS), values, rtol=1e-8
+        KLRStatistic([wide], (1.0, 1e-3))(MARKS), values, rtol=1e-8
     )
 
 

@@ -65,7 +65,7 @@ def make(sizes, seed=0, D=4, shift=0.0):
 
 # -- twins
 def naive_pvalue(points, pair, n_resamples, seed):
-    "By the statistics of the two-sample test, one order at a time"
+    "By the statistics of the two-sample test, one labelling at a time"
     rows = np.vstack([points.of(g) for g in pair])
     marks = list(
         np.vstack(list(pair_labellings(points.sizes, pair, n_resamples, seed)))
@@ -73,17 +73,16 @@ def naive_pvalue(points, pair, n_resamples, seed):
     n = int(points.sizes[pair[0]])
     values = []
     for mark in [np.arange(len(rows)) < n, *marks]:
-        order = np.r_[np.flatnonzero(mark), np.flatnonzero(~mark)][None]
         line = []
         for look in points.voters:
             part = rows[:, look.part]
             if look.search:
-                line.append(SortedKPW(part, n)(order)[0])
+                line.append(SortedKPW(part)(mark[None])[0])
                 continue
             if look.apart:
                 spread = part.std(0)
                 part = part / np.where(spread > 1e-9, spread, np.inf)
-            line.append(Contrast(part, n, look.apart, look.matrix)(order)[0])
+            line.append(Contrast(part, look.apart, look.matrix)(mark[None])[0])
         values.append(line)
     weights = [look.weight for look in points.voters]
     return permutation_pvalue(

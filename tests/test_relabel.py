@@ -25,20 +25,27 @@ from kpw_nb.compare.relabel import (
     pvalue_interval,
     resample,
 )
-from kpw_nb.compare.statistics import wasserstein_statistic
+from kpw_nb.compare.statistics import takes_paths, wasserstein_statistic
 from kpw_nb.theory.transport import wasserstein
 
 
-def gap(z, n, orders):
-    return z[orders[:, n:]].mean(1) - z[orders[:, :n]].mean(1)
+def groups(z, marks):
+    "Relabelled samples of a vector, a labelling in each row"
+    B, values = len(marks), np.broadcast_to(z, marks.shape)
+    return values[marks].reshape(B, -1), values[~marks].reshape(B, -1)
 
 
-def two(z, n, orders):
-    return np.column_stack([gap(z, n, orders), z[orders[:, n:]].std(1)])
+def gap(z, marks):
+    x, y = groups(z, marks)
+    return y.mean(1) - x.mean(1)
+
+
+def two(z, marks):
+    return np.column_stack([gap(z, marks), groups(z, marks)[1].std(1)])
 
 
 Z = np.random.default_rng(0).normal(size=50) + np.r_[np.zeros(20), np.full(30, 0.4)]
-GAP = partial(gap, Z, 20)
+GAP = partial(gap, Z)
 
 
 # -- relabellings
@@ -46,13 +53,12 @@ GAP = partial(gap, Z, 20)
 @given(st.integers(1, 6), st.integers(1, 6))
 def test_listing_is_complete(n, m):
     total = math.comb(n + m, n)
-    listed = [tuple(Free(n, m).draw(k)) for k in range(total)]
-    assert {o[:n] for o in listed} == set(combinations(range(n + m), n)) and len(
-        set(listed)
-    ) == total
-    assert all(sorted(o) == list(range(n + m)) for o in listed) and listed[0] == tuple(
-        range(n + m)
-    )
+    marks = [Free(n, m).draw(k) for k in range(total)]
+    listed = [tuple(np.flatnonzero(row).tolist()) for row in marks]
+    assert set(listed) == set(combinations(range(n + m), n))
+    assert len(set(listed)) == total
+    assert all(row.dtype == bool and row.shape == (n + m,) for row in marks)
+    assert np.array_equal(marks[0], Free(n, m).observed)
     keys, complete = Free(n, m).keys(max(total - 1, 1), rng=0)
     assert complete and sorted(keys) == list(range(1, total))
     if total > 2:
@@ -61,22 +67,16 @@ def test_listing_is_complete(n, m):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 10**6))
-def test_random_order_is_a_permutation(n, m, seed):
-    order = Free(n, m).draw(np.random.SeedSequence(seed))
-    assert (
-        sorted(order) == list(range(n + m))
-        and (np.diff(order[:n]) > 0).all()
-        and (np.diff(order[n:]) > 0).all()
-    )
+def test_random_marks_keep_the_sizes(n, m, seed):
+    marks = Free(n, m).draw(np.random.SeedSequence(seed))
+    assert marks.dtype == bool and marks.shape == (n + m,) and marks.sum() == n
 
 
 def test_lopsided_samples_are_listed_quickly():
     for n, m in ((1, 3000), (3000, 1)):
         keys, complete = Free(n, m).keys(3000, rng=0)
         assert complete and len(keys) == 3000
-        assert {int(Free(n, m).draw(k)[0 if n == 1 else -1]) for k in keys[:50]} <= set(
-            range(3001)
-        )
+        assert all(Free(n, m).draw(k).sum() == n for k in keys[:50])
     assert not Free(10**6, 10**6).keys(5, rng=0)[1]
 
 
@@ -96,7 +96,7 @@ def test_enumeration_against_scipy(side, ties):
     if ties:
         z = np.round(z)
     r = permutation_test(
-        partial(gap, z, 4), 4, 6, n_resamples=209, rng=0, alternative=side
+        partial(gap, z), 4, 6, n_resamples=209, rng=0, alternative=side
     )
     other = stats.permutation_test(
         (z[:4], z[4:]),
@@ -116,8 +116,8 @@ def test_enumeration_against_scipy(side, ties):
 
 def test_random_path_lies_in_its_band():
     z = np.random.default_rng(4).normal(size=11) + np.r_[np.zeros(5), np.full(6, 0.5)]
-    full = permutation_test(partial(gap, z, 5), 5, 6, n_resamples=461, rng=0)
-    rest = permutation_test(partial(gap, z, 5), 5, 6, n_resamples=460, rng=0)
+    full = permutation_test(partial(gap, z), 5, 6, n_resamples=461, rng=0)
+    rest = permutation_test(partial(gap, z), 5, 6, n_resamples=460, rng=0)
     assert full.exact and not rest.exact
     b = round(rest.pvalue * 461 - 1)
     low, high = stats.binom.ppf([1e-5, 1 - 1e-5], 460, full.pvalue)
@@ -127,11 +127,11 @@ def test_random_path_lies_in_its_band():
 
 def test_random_path_averages_to_the_truth():
     z = np.random.default_rng(5).normal(size=9)
-    truth = permutation_test(partial(gap, z, 4), 4, 5, n_resamples=200, rng=0).pvalue
+    truth = permutation_test(partial(gap, z), 4, 5, n_resamples=200, rng=0).pvalue
     covered, counts = [], []
     for seed in range(200):
         r = permutation_test(
-            partial(gap, z, 4), 4, 5, n_resamples=40, rng=seed, confidence=0.9
+            partial(gap, z), 4, 5, n_resamples=40, rng=seed, confidence=0.9
         )
         covered.append(r.interval[0] <= truth <= r.interval[1])
         counts.append(round(41 * r.pvalue) - 1)
@@ -178,7 +178,7 @@ def test_level(options):
         z = np.round(gen.normal(size=12), 1)
         ps.append(
             permutation_test(
-                partial(gap, z, 5), 5, 7, n_resamples=19, rng=seed, **options
+                partial(gap, z), 5, 7, n_resamples=19, rng=seed, **options
             ).pvalue
         )
     for alpha in (0.05, 0.1, 0.2, 0.5):
@@ -225,7 +225,7 @@ def test_bit_identity_of_wasserstein():
         F = np.random.default_rng(n).normal(size=(n + m, d))
         runs = [
             permutation_test(
-                wasserstein_statistic(F, n), n, m, n_resamples=60, rng=1, **o
+                wasserstein_statistic(F), n, m, n_resamples=60, rng=1, **o
             ).null_distribution
             for o in ({}, dict(batch=1), dict(workers=2, batch=7))
         ]
@@ -237,7 +237,7 @@ def test_joblib_processes(backend):
     from joblib import parallel_config
 
     F = np.random.default_rng(1).normal(size=(40, 2))
-    statistic = wasserstein_statistic(F, 20)
+    statistic = wasserstein_statistic(F)
 
     def run(**options):
         options |= dict(n_resamples=40, rng=1)
@@ -272,9 +272,9 @@ def test_blas_has_one_thread_and_gets_the_rest_back():
         libraries = [i for i in threadpool_info() if i["user_api"] == "blas"]
         return [i["num_threads"] for i in libraries]
 
-    def statistic(orders):
+    def statistic(marks):
         assert set(read()) == {1}
-        return GAP(orders)
+        return GAP(marks)
 
     with threadpool_limits(2, user_api="blas"):
         before = read()
@@ -300,7 +300,7 @@ def test_result():
 def test_vector_statistics_and_progress():
     seen = []
     found = resample(
-        partial(two, Z, 20),
+        partial(two, Z),
         Free(20, 30),
         n_resamples=50,
         rng=2,
@@ -336,11 +336,11 @@ class Impatient:
     def __init__(self, at, statistic=GAP):
         self.at, self.statistic, self.calls = at, statistic, 0
 
-    def __call__(self, orders):
+    def __call__(self, marks):
         self.calls += 1
         if self.calls == self.at:
             raise KeyboardInterrupt
-        return self.statistic(orders)
+        return self.statistic(marks)
 
 
 def test_interrupt_keeps_what_is_done():
@@ -376,10 +376,10 @@ from kpw_nb.compare.relabel import permutation_test
 # a shell that starts jobs in the background has it ignored
 signal.signal(signal.SIGINT, signal.default_int_handler)
 z = np.random.default_rng(1).standard_normal(50)
-def gap(orders): return z[orders[:, 20:]].mean(1) - z[orders[:, :20]].mean(1)
-def slow(orders):
+def gap(marks): return np.where(marks, -z / 20, z / 30).sum(1)
+def slow(marks):
     time.sleep(0.05)
-    return gap(orders)
+    return gap(marks)
 # imports first: an import may swallow the signal
 permutation_test(slow, 20, 30, n_resamples=20, rng=0, batch=5, workers=2)
 before = threading.active_count()
@@ -426,7 +426,7 @@ def test_ctrl_c_with_threads():
             ValueError,
             "values a labelling",
         ),
-        (dict(statistic=partial(two, Z, 20)), ValueError, "aggregate"),
+        (dict(statistic=partial(two, Z)), ValueError, "aggregate"),
         (dict(stop_after=0), ValueError, "stop_after must be at least 1"),
         (dict(stop_after=2, alternative="two-sided"), ValueError, "stop_after needs"),
         (dict(alternative="more"), ValueError, "alternative must be one of"),
@@ -444,8 +444,8 @@ def test_refusals(change, error, word):
 
 
 def test_errors_of_a_statistic_pass_through():
-    def broken(orders):
-        if len(orders) > 1:
+    def broken(marks):
+        if len(marks) > 1:
             raise ZeroDivisionError("mine")
         return np.zeros(1)
 
@@ -552,20 +552,17 @@ def test_wasserstein_statistic(n, m, d, p, ties, seed):
         if ties
         else gen.normal(size=(n + m, d)) * 10.0 ** gen.integers(-3, 4)
     )
-    orders = np.array([gen.permutation(n + m) for _ in range(3)])
-    statistic = wasserstein_statistic(F, n, p)
-    values = statistic(orders)
+    marks = np.array([gen.permutation(n + m) < n for _ in range(3)])
+    statistic = wasserstein_statistic(F, p)
+    values = statistic(marks)
     assert values == pytest.approx(
-        [wasserstein(F[o[:n]], F[o[n:]], p=p) for o in orders], rel=1e-9, abs=1e-12
+        [wasserstein(F[x], F[~x], p=p) for x in marks], rel=1e-9, abs=1e-12
     )
     assert np.array_equal(
-        values, np.concatenate([statistic(o[None]) for o in orders[::-1]])[::-1]
+        values, np.concatenate([statistic(x[None]) for x in marks[::-1]])[::-1]
     )
-    assert np.array_equal(values, pickle.loads(pickle.dumps(statistic))(orders))
-    swapped = np.concatenate([orders[:, n:], orders[:, :n]], 1)
-    assert wasserstein_statistic(F, m, p)(swapped) == pytest.approx(
-        values, rel=1e-9, abs=1e-12
-    )
+    assert np.array_equal(values, pickle.loads(pickle.dumps(statistic))(marks))
+    assert statistic(~marks) == pytest.approx(values, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -582,27 +579,26 @@ def test_wasserstein_statistic(n, m, d, p, ties, seed):
 def test_solver_against_pot(n, m, way):
     gen = np.random.default_rng(n + m)
     F = np.r_[gen.normal(size=(n, 3)), 1.5 * gen.normal(size=(m, 3)) + 2]
-    statistic = wasserstein_statistic(F, n)
-    assert type(statistic).__name__ == f"{way.capitalize()}W"
-    orders = np.array(
-        [np.arange(n + m)]
+    statistic = wasserstein_statistic(F)
+    assert takes_paths(n, m) == (way == "paths")
+    marks = np.array(
+        [Free(n, m).observed]
         + [Free(n, m).draw(k) for k in np.random.SeedSequence(0).spawn(5)]
     )
-    assert statistic(orders) == pytest.approx(
-        [ot.emd2([], [], ot.dist(F[o[:n]], F[o[n:]])) for o in orders], abs=1e-9
+    assert statistic(marks) == pytest.approx(
+        [ot.emd2([], [], ot.dist(F[x], F[~x])) for x in marks], abs=1e-9
     )
 
 
 def test_wasserstein_refusals():
     F = np.random.default_rng(0).normal(size=(10, 2))
     for f, word in (
-        (lambda: wasserstein_statistic(F, 10), "n must be"),
-        (lambda: wasserstein_statistic(F, 0), "n must be"),
-        (lambda: wasserstein_statistic(F * np.nan, 5), "F contains"),
-        (lambda: wasserstein_statistic(F, 5, 0.5), "p must be"),
-        (lambda: wasserstein_statistic(F * 1e200, 5), "too large"),
-        (lambda: wasserstein_statistic(F, 5)(np.arange(9)[None]), "orders must be"),
-        (lambda: wasserstein_statistic(F, 5)(np.arange(1, 11)[None]), "orders must be"),
+        (lambda: wasserstein_statistic(F * np.nan), "F contains"),
+        (lambda: wasserstein_statistic(F, 0.5), "p must be"),
+        (lambda: wasserstein_statistic(F * 1e200), "too large"),
+        (lambda: wasserstein_statistic(F)(np.arange(9)[None] < 5), "marks must be"),
+        (lambda: wasserstein_statistic(F)(np.arange(10)[None]), "marks must be"),
+        (lambda: wasserstein_statistic(F)(np.arange(10)[None] < 0), "one point each"),
     ):
         with pytest.raises(ValueError, match=word):
             f()
@@ -616,7 +612,7 @@ def test_tasks_carry_seeds_not_data():
         return map(f, tasks)
 
     permutation_test(
-        partial(gap, np.random.default_rng(0).normal(size=20_000), 10_000),
+        partial(gap, np.random.default_rng(0).normal(size=20_000)),
         10_000,
         10_000,
         n_resamples=32,

@@ -17,7 +17,7 @@ from ..ground.engine import CHUNK, in_chunks
 from .designs import Design, averages, signed_weights
 from .relabel import Free, normal_zscores, resample
 from ..ground.sample import row_marks
-from .statistics import Statistic, label_marks
+from .statistics import Statistic, effective_size
 from ..ground.table import Columns, on_levels
 
 # %% ../../nbs/compare/06_evidence.ipynb #c006
@@ -183,9 +183,8 @@ class ColumnEvidence(Statistic):
 
     def parts(self, marks) -> np.ndarray:
         "(B, features) evidence of single features; a category is one"
-        n, m = self.design.n, len(self.features) - self.design.n
-        size = n * m / (n + m)
-        A = signed_weights(marks > 0, self.design.masses) @ self.features
+        size = effective_size(marks.sum(1), len(self.features))
+        A = signed_weights(marks, self.design.masses) @ self.features
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
         return tail_evidence(np.add.reduceat(A * A * size, starts, axis=1), self.df)
 
@@ -196,8 +195,7 @@ class ColumnEvidence(Statistic):
         rows = self.design.of_rows(marks).astype(float)
         return np.hstack([columns, self.pairs.values(rows)])
 
-    def values(self, orders):
-        marks = label_marks(orders, self.design.n, len(self.features))
+    def values(self, marks):
         return in_chunks(self._values, marks)
 
 # %% ../../nbs/compare/06_evidence.ipynb #c016_2
@@ -307,7 +305,7 @@ def find_evidence(
     values = resample(statistic, design.relabelling, **run)
     evidence = balanced(np.vstack([values.observed, values.null]), len(columns))
     p = step_down(evidence[0], evidence[1:])
-    marks = np.arange(len(statistic.features))[None] < design.n
+    marks = design.relabelling.observed[None]
     owner, pairs = statistic.owner, statistic.pairs
     first = np.searchsorted(owner, np.arange(len(columns)))
     leading = _strongest(statistic.parts(marks)[0], owner) - first

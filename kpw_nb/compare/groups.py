@@ -290,7 +290,7 @@ def _seen_by(pool):
     family = default_family(pool)
     for member in family:
         if member.name not in _SEARCHES + _PAIRWISE:
-            made = member.make(pool, 1)
+            made = member.make(pool)
             yield member.name, member.weight, made.features, made.apart, made.matrix
     weight = sum(m.weight for m in family if m.name in _SEARCHES)
     yield "KPW smooth", weight, search_features(pool, 1.0, "rkhs"), False, None, True
@@ -487,35 +487,38 @@ def shift_in_words(tables, column: int, names) -> str:
 
 # %% ../../nbs/compare/11_groups.ipynb #c041
 @kernel
-def add_groups(F, codes, sums):
-    "Add each row of F to the sum of its group"
-    for i in range(len(F)):
-        row, total = F[i], sums[codes[i]]
-        for j in range(row.size):
-            total[j] += row[j]
+def group_sums(F, marks):
+    "(k, w) sums of the rows of F that each of k rows of marks calls its own"
+    sums = np.zeros((len(marks), F.shape[1]))
+    for g in range(len(marks)):
+        for i in range(len(F)):
+            if marks[g, i]:
+                for j in range(F.shape[1]):
+                    sums[g, j] += F[i, j]
+    return sums
 
 
 class AllContrast(Statistic):
     "What each look sees of all groups, under permutations of the labels"
 
     def __init__(self, points: Points):
-        self.F, self.sizes = points.F, points.sizes
+        self.F = points.F
         self.looks = [look for look in points.voters if not look.search]
         self.mean, spread = self.F.mean(0), self.F.std(0)
         self.spread = np.where(spread > 1e-9, spread, np.inf)
-        add_groups(self.F[:0], np.zeros(0, np.int64), np.zeros((1, self.F.shape[1])))
+        self.points = len(self.F)
+        group_sums(self.F[:0], np.zeros((1, 0), bool))  # compile it now
 
-    def value(self, codes) -> list:
-        "One value for each look"
-        sums = np.zeros((len(self.sizes), self.F.shape[1]))
-        add_groups(self.F, codes, sums)
-        gaps = np.sqrt(self.sizes)[:, None] * (sums / self.sizes[:, None] - self.mean)
+    def value(self, marks) -> list:
+        "One value for each look; a row of marks for each group"
+        sizes = marks.sum(1)[:, None]
+        gaps = np.sqrt(sizes) * (group_sums(self.F, marks) / sizes - self.mean)
         found = []
         for look in self.looks:
             part = gaps[:, look.part]
             if look.apart:
                 squares = ((part / self.spread[look.part]) ** 2).sum(0)
-                evidence = tail_evidence(squares, len(self.sizes) - 1)
+                evidence = tail_evidence(squares, len(marks) - 1)
                 top = evidence.max()
                 found.append(top + np.log(np.exp(evidence - top).mean()))
             else:
@@ -523,8 +526,8 @@ class AllContrast(Statistic):
                 found.append((part * part).sum())
         return found
 
-    def values(self, labellings):
-        return np.array([self.value(codes) for codes in labellings])
+    def values(self, marks):
+        return np.array([self.value(groups) for groups in marks])
 
 # %% ../../nbs/compare/11_groups.ipynb #c042
 @dataclass(frozen=True)
@@ -540,18 +543,30 @@ class AnyOrder(Relabelling):
 
     @property
     def observed(self) -> np.ndarray:
-        "The first group, then the second, ..."
-        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+        "(k, N) bool: the rows of the first group, then of the second, ..."
+        return self._marks(np.repeat(np.arange(len(self.sizes)), self.sizes))
+
+    def _marks(self, codes):
+        return codes == np.arange(len(self.sizes))[:, None]
 
     def draw(self, key) -> np.ndarray:
-        "The labels, shuffled"
-        return np.random.Generator(np.random.PCG64(key)).permutation(self.observed)
+        "(k, N) bool: a row of marks for each group, with the labels shuffled"
+        codes = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return self._marks(np.random.Generator(np.random.PCG64(key)).permutation(codes))
+
+
+_MOST_MARKS = 2**26  # bytes of a batch
+
+
+def _batch(sizes) -> int:
+    "Labellings of all groups in one call: their marks must fit into memory"
+    return max(1, min(CHUNK, _MOST_MARKS // (len(sizes) * sum(sizes))))
 
 
 def compare_at_once(points: Points, n_resamples, seed, engine=_ALONE) -> Family:
     "All groups in one comparison"
     design = AnyOrder(tuple(points.sizes.tolist()))
-    run = dict(n_resamples=n_resamples, rng=seed, batch=CHUNK)
+    run = dict(n_resamples=n_resamples, rng=seed, batch=_batch(design.sizes))
     run |= dict(workers=engine.workers, progress=engine.progress)
     statistic = AllContrast(points)
     found = resample(statistic, design, **run)

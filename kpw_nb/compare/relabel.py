@@ -51,11 +51,11 @@ class Relabelling:
 
     @property
     def observed(self) -> np.ndarray:
-        "The labelling of the samples as they are"
+        "(N,) bool: which of the points are those of X"
         raise NotImplementedError
 
     def draw(self, key) -> np.ndarray:
-        "The labelling of a key: a `SeedSequence`, or the rank of a listed one"
+        "(N,) bool: the marks of a key, a `SeedSequence` or the rank of a listed one"
         raise NotImplementedError
 
     def keys(self, n_resamples: int, rng=None) -> tuple:
@@ -104,7 +104,7 @@ class Free(Relabelling):
     --------
     >>> from kpw_nb.compare.relabel import Free
     >>> Free(2, 3).draw(4)  # the listed relabelling of rank 4
-    array([1, 3, 0, 2, 4])
+    array([False,  True, False,  True, False])
     """
 
     n: int
@@ -125,8 +125,8 @@ class Free(Relabelling):
 
     @property
     def observed(self) -> np.ndarray:
-        "The first n points are X"
-        return np.arange(self.n + self.m)
+        "(n + m,) bool: the first n points are X"
+        return np.arange(self.n + self.m) < self.n
 
     @property
     def mirrored(self) -> bool:
@@ -134,18 +134,17 @@ class Free(Relabelling):
         return self.n == self.m
 
     def draw(self, key) -> np.ndarray:
-        "An order of 0..n+m-1, the first n become X; each group is in increasing order"
-        n, m = self.n, self.m
+        "(n + m,) bool: which points are called X"
+        n, N = self.n, self.n + self.m
+        marks = np.zeros(N, bool)
         if isinstance(key, np.random.SeedSequence):
-            order = np.random.Generator(np.random.PCG64(key)).permutation(n + m)
-            order[:n].sort()
-            order[n:].sort()
-            return order
-        few = _subset(int(key), min(n, m), n + m)
-        if n > m:  # the smaller group is listed, and rank 0 stays the identity
-            few = n + m - 1 - few[::-1]
-        rest = np.delete(np.arange(n + m), few)
-        return np.concatenate([few, rest] if n <= m else [rest, few])
+            order = np.random.Generator(np.random.PCG64(key)).permutation(N)
+            marks[order[:n]] = True
+            return marks
+        few = _subset(int(key), min(n, self.m), N)
+        marks[few] = True
+        # the smaller group is listed; counted from the end, rank 0 stays the observed
+        return marks if n <= self.m else ~marks[::-1]
 
 # %% ../../nbs/compare/01_relabel.ipynb #c022
 @dataclass(frozen=True, eq=False)
@@ -166,7 +165,7 @@ class Strata(Relabelling):
     >>> pairs.count
     8
     >>> pairs.draw(1)  # the first pair is swapped
-    array([1, 2, 3, 0, 4, 5])
+    array([False,  True,  True,  True, False, False])
     """
 
     strata: np.ndarray
@@ -200,8 +199,8 @@ class Strata(Relabelling):
 
     @property
     def observed(self) -> np.ndarray:
-        "The first n points are X"
-        return np.arange(len(self.strata))
+        "(n + m,) bool: the first n points are X"
+        return np.arange(len(self.strata)) < self.n
 
     @property
     def mirrored(self) -> bool:
@@ -217,20 +216,20 @@ class Strata(Relabelling):
         return np.concatenate(chosen)
 
     def draw(self, key) -> np.ndarray:
-        "An order of 0..n+m-1, the first n become X; each group is in increasing order"
-        is_x = np.zeros(len(self.strata), bool)
+        "(n + m,) bool: which points are called X"
+        marks = np.zeros(len(self.strata), bool)
         if isinstance(key, np.random.SeedSequence):
-            lots = np.random.Generator(np.random.PCG64(key)).permutation(len(is_x))
+            lots = np.random.Generator(np.random.PCG64(key)).permutation(len(marks))
             by_lot = np.lexsort((lots, self.strata))
-            is_x[by_lot[self._becomes_x]] = True
+            marks[by_lot[self._becomes_x]] = True
         else:
-            is_x[self._listed(int(key))] = True
-        return np.concatenate([np.flatnonzero(is_x), np.flatnonzero(~is_x)])
+            marks[self._listed(int(key))] = True
+        return marks
 
 # %% ../../nbs/compare/01_relabel.ipynb #c023_3
 @dataclass(frozen=True)
 class Parts(Relabelling):
-    "Each part is relabelled by itself; its points are counted on from the part before"
+    "Each part is relabelled by itself; its points follow those of the part before"
 
     parts: tuple
 
@@ -240,14 +239,10 @@ class Parts(Relabelling):
         count = math.prod(part.count for part in self.parts)
         return count if count < 1e15 else math.inf
 
-    @cached_property
-    def _starts(self):
-        return np.cumsum([0, *(len(part.observed) for part in self.parts)])[:-1]
-
     @property
     def observed(self) -> np.ndarray:
-        "The labelling of each part as it is"
-        return np.arange(sum(len(part.observed) for part in self.parts))
+        "The marks of each part as it is"
+        return np.concatenate([part.observed for part in self.parts])
 
     def _keys(self, key):
         "The key of each part"
@@ -263,9 +258,9 @@ class Parts(Relabelling):
         return ranks
 
     def draw(self, key) -> np.ndarray:
-        "The orders of the parts, one after the other"
-        drawn = zip(self.parts, self._keys(key), self._starts)
-        return np.concatenate([start + part.draw(k) for part, k, start in drawn])
+        "The marks of the parts, one after the other"
+        drawn = zip(self.parts, self._keys(key))
+        return np.concatenate([part.draw(own) for part, own in drawn])
 
 # %% ../../nbs/compare/01_relabel.ipynb #c025
 def _exceeds(observed, null):
@@ -345,16 +340,16 @@ def pvalue_interval(
     return low, 1.0 if c == M else float(betaincinv(c + 1, M - c, 1 - tail))
 
 # %% ../../nbs/compare/01_relabel.ipynb #c036
-def _values(statistic, labellings, which):
+def _values(statistic, marks, which):
     "The statistic of a batch as a float64 matrix (B, C), checked"
-    out, B = np.asarray(statistic(labellings)), len(labellings)
+    out, B = np.asarray(statistic(marks)), len(marks)
     if out.dtype.kind not in "fiub":
         raise TypeError(f"statistic must return numbers, got dtype {out.dtype}.")
     if out.ndim not in (1, 2) or len(out) != B or out.size == 0:
         raise ValueError(
             f"statistic must return one value (or one row of values) for each of the "
-            f"{B} labellings it was given, got shape {out.shape}; its argument is an "
-            "array with one labelling in each row."
+            f"{B} labellings it was given, got shape {out.shape}; its argument is a "
+            "boolean array with the marks of one labelling in each row."
         )
     out = out.astype(np.float64).reshape(B, -1)
     if not np.isfinite(out).all():
@@ -368,9 +363,9 @@ def _values(statistic, labellings, which):
 def evaluate(statistic, design, task):
     "The values of one batch. `task` is (start, keys): what travels is seeds, not data"
     start, keys = task
-    labellings = np.stack([design.draw(key) for key in keys])
+    marks = np.stack([design.draw(key) for key in keys])
     which = f"one of the permutations {start}..{start + len(keys) - 1}"
-    return start, _values(statistic, labellings, which)
+    return start, _values(statistic, marks, which)
 
 # %% ../../nbs/compare/01_relabel.ipynb #c038
 def _collect(results, null, observed, stop):
@@ -413,9 +408,7 @@ class Resampled(NamedTuple):
 def _batches(statistic, design, keys, batch, engine):
     "(start, values) of one batch of relabellings after the other, from the engine"
     if not callable(statistic):
-        raise TypeError(
-            f"statistic must be a function of labellings, got {statistic!r}."
-        )
+        raise TypeError(f"statistic must be a function of marks, got {statistic!r}.")
     if batch is None:  # so that an interrupt is heard soon
         batch = min(32, max(4, 16_000 // len(design.observed)))
     batch = check_number(batch, "batch", 1, integer=True)
@@ -447,7 +440,8 @@ def resample(
     Parameters
     ----------
     statistic : callable
-        Function of labellings (B, ...), one in each row; returns (B,) or (B, C).
+        Function of marks (B, n + m), True where a point is called X, a labelling in
+        each row; returns (B,) or (B, C).
     design : Relabelling
         Which relabellings are allowed.
     n_resamples : int, default 199
@@ -474,7 +468,7 @@ def resample(
     >>> import numpy as np
     >>> from kpw_nb.compare.relabel import Free, resample
     >>> z = np.array([0.1, 0.5, 0.2, 2.1, 2.4, 1.9])
-    >>> gap = lambda orders: z[orders[:, 3:]].mean(1) - z[orders[:, :3]].mean(1)
+    >>> gap = lambda marks: (~marks @ z - marks @ z) / 3
     >>> values = resample(gap, Free(3, 3), rng=0)
     >>> len(values.null), values.complete, bool(values.null.max() < values.observed[0])
     (19, True, True)
@@ -522,7 +516,7 @@ class PermutationResult(Result):
     >>> import numpy as np
     >>> from kpw_nb.compare.relabel import permutation_test
     >>> z = np.array([0.1, 0.5, 0.2, 2.1, 2.4, 1.9])
-    >>> gap = lambda orders: z[orders[:, 3:]].mean(1) - z[orders[:, :3]].mean(1)
+    >>> gap = lambda marks: (~marks @ z - marks @ z) / 3
     >>> statistic, pvalue = permutation_test(gap, 3, 3, rng=0)
     >>> pvalue
     0.05
@@ -568,7 +562,7 @@ def _answer(found, others, alternative, stop_after, confidence):
     "The result of one statistic; `others` as in `_one_tail`"
     if len(found.observed) > 1:
         raise ValueError(
-            f"statistic returned {len(found.observed)} values for each order; use "
+            f"statistic returned {len(found.observed)} values for each labelling; use "
             "resample and aggregate."
         )
     observed, null = float(found.observed[0]), found.null[:, 0]
@@ -626,9 +620,9 @@ def permutation_test(
     Parameters
     ----------
     statistic : callable
-        Function of orders (B, n+m), a permutation in each row; returns B values.
+        Function of marks (B, n + m), True where a point is called X; returns B values.
     n, m : int
-        Points of X, the first n of an order, and of Y, the rest.
+        Points of X, the first n of the pooled sample, and of Y, the rest.
     n_resamples : int, default 199
         Relabellings, the observed one not counted.
     rng : int, Generator, SeedSequence or None
@@ -656,7 +650,7 @@ def permutation_test(
     >>> import numpy as np
     >>> from kpw_nb.compare.relabel import permutation_test
     >>> z = np.array([0.1, 0.5, 0.2, 2.1, 2.4, 1.9])
-    >>> permutation_test(lambda order: z[order[:, 3:]].sum(1), 3, 3, rng=0).pvalue
+    >>> permutation_test(lambda marks: ~marks @ z, 3, 3, rng=0).pvalue
     0.05
     """
     tails = dict(alternative=alternative, stop_after=stop_after, confidence=confidence)

@@ -9,7 +9,7 @@ __all__ = ['Statistic', 'Together', 'wasserstein_statistic', 'MMD', 'refit_stati
 import copy
 import math
 from collections.abc import Callable
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import NamedTuple
 
 import numpy as np
@@ -41,39 +41,55 @@ from ..ground.sample import check_sample
 from ..theory.paths import shortest_paths
 from ..theory.transport import cost_matrix, simplex, sinkhorn
 
+# %% ../../nbs/compare/04_statistics.ipynb #c009
+def check_marks(marks, points: int | None = None) -> np.ndarray:
+    "A batch of labellings: one in each row, True where a point is called X"
+    marks = np.asarray(marks)
+    wide = marks.ndim >= 2 and (points is None or marks.shape[-1] == points)
+    if marks.dtype != bool or not wide:
+        raise ValueError(
+            f"marks must be a boolean array (batch, {points or 'points'}), True where "
+            f"a point is called X, got {marks.dtype} of shape {marks.shape}."
+        )
+    if marks.all(-1).any() or not marks.any(-1).all():
+        raise ValueError("marks must leave both samples at least one point each.")
+    return np.ascontiguousarray(marks)
+
 # %% ../../nbs/compare/04_statistics.ipynb #c006
 class Statistic:
     """A number for each labelling of a pooled sample; large means different.
 
     A subclass does its label-blind work in `__init__` and gives `values`.
 
+    Attributes
+    ----------
+    points : int or None
+        How many points a labelling has, if known: then a batch is checked.
+
     Examples
     --------
     >>> import numpy as np
     >>> from kpw_nb.compare.statistics import Statistic
     >>> class MeanGap(Statistic):
-    ...     def __init__(self, z, n):
-    ...         self.z, self.n = z, n
+    ...     def __init__(self, z):
+    ...         self.z = z
     ...
-    ...     def values(self, orders):
-    ...         x, y = self.z[orders[:, : self.n]], self.z[orders[:, self.n :]]
-    ...         return np.abs(x.mean(1) - y.mean(1))
-    >>> MeanGap(np.array([0.0, 1.0, 5.0, 6.0]), 2)(np.array([[0, 1, 2, 3]])).item()
+    ...     def values(self, marks):
+    ...         x, y = marks @ self.z / marks.sum(1), ~marks @ self.z / (~marks).sum(1)
+    ...         return np.abs(x - y)
+    >>> marks = np.array([[True, True, False, False]])
+    >>> MeanGap(np.array([0.0, 1.0, 5.0, 6.0]))(marks).item()
     5.0
     """
 
-    def values(self, labellings) -> np.ndarray:
-        "(B,) or (B, C) values for B labellings, one in each row"
+    points: int | None = None
+
+    def values(self, marks) -> np.ndarray:
+        "(B,) or (B, C) values for (B, N) marks, True where a point is called X"
         raise NotImplementedError
 
-    def __call__(self, labellings) -> np.ndarray:
-        return self.values(labellings)
-
-    def at(self, n: int) -> "Statistic":
-        "The same for orders whose first `n` points are X"
-        other = copy.copy(self)
-        other.n = n
-        return other
+    def __call__(self, marks) -> np.ndarray:
+        return self.values(check_marks(marks, self.points))
 
 # %% ../../nbs/compare/04_statistics.ipynb #c007
 class Together(Statistic):
@@ -88,129 +104,129 @@ class Together(Statistic):
     --------
     >>> import numpy as np
     >>> from kpw_nb.compare.statistics import MMD, Together
-    >>> both = Together([MMD(np.eye(4), 2), MMD(2 * np.eye(4), 2)])
-    >>> both(np.array([[0, 1, 2, 3]])).tolist()
+    >>> both = Together([MMD(np.eye(4)), MMD(2 * np.eye(4))])
+    >>> both(np.array([[True, True, False, False]])).tolist()
     [[1.0, 2.0]]
     """
 
     def __init__(self, parts):
         self.parts = list(parts)
+        known = (part.points for part in self.parts if part.points is not None)
+        self.points = next(known, None)
 
-    def values(self, labellings):
-        return np.stack([part.values(labellings) for part in self.parts], axis=1)
+    def values(self, marks):
+        return np.stack([part.values(marks) for part in self.parts], axis=1)
+
+# %% ../../nbs/compare/04_statistics.ipynb #c010_2
+def sides(marks) -> tuple:
+    "Positions of the points of X and of those of Y, both increasing, of one labelling"
+    return np.flatnonzero(marks), np.flatnonzero(~marks)
+
+
+def by_size(function, marks) -> np.ndarray:
+    "A function of labellings with the same number of points of X, for any labellings"
+    sizes, out = marks.sum(1), np.empty(len(marks))
+    for n in np.unique(sizes):
+        rows = sizes == n
+        out[rows] = function(marks[rows])
+    return out
 
 # %% ../../nbs/compare/04_statistics.ipynb #c011
 class LineW(Statistic):
     "W of relabelled points on a line"
 
-    def __init__(self, z, n, p=2.0):
+    def __init__(self, z, p=2.0):
         order = np.argsort(z, kind="stable")
         self.sorted, self.position = z[order], np.argsort(order)
-        self.n, self.p = n, float(p)
+        self.points, self.p = len(z), float(p)
 
-    def values(self, orders):
-        orders = check_orders(orders, len(self.sorted))
-        out = np.empty(len(orders))
-        walks(self.sorted, self.position, orders, self.n, self.p, out)
+    def _walks(self, marks):
+        n, out = int(marks[0].sum()), np.empty(len(marks))
+        of_x = np.nonzero(marks)[1].reshape(-1, n)
+        walks(self.sorted, self.position, of_x, n, self.p, out)
         return out
 
+    def values(self, marks):
+        return by_size(self._walks, marks)
+
 # %% ../../nbs/compare/04_statistics.ipynb #c020
-class PathsW(Statistic):
-    "W of relabelled points by shortest paths, from their pooled costs"
-
-    def __init__(self, C, n):
-        self.C, self.n = C, n
-
-    def values(self, orders):
-        orders = check_orders(orders, len(self.C))
-        return np.array([shortest_paths(self.C, order, self.n) for order in orders])
-
-
-class SimplexW(Statistic):
-    "The same by the network simplex"
-
-    def __init__(self, C, n):
-        self.C, self.n = C, n
-
-    def value(self, order):
-        n, m = self.n, len(self.C) - self.n
-        A = self.C[np.ix_(order[:n], order[n:])]
-        rows, cols, mass = simplex(A, np.full(n, 1 / n), np.full(m, 1 / m))
-        return float(mass @ A[rows, cols])
-
-    def values(self, orders):
-        return np.array([self.value(o) for o in check_orders(orders, len(self.C))])
-
-# %% ../../nbs/compare/04_statistics.ipynb #c021
 _MOST_UNITS, _MOST_POINTS = 3, 1600  # beyond these the network simplex is faster
 
 
-def wasserstein_statistic(F, n: int, p: float = 2) -> Statistic:
+def takes_paths(n: int, m: int) -> bool:
+    "Are shortest paths faster than the network simplex?"
+    return max(n, m) // math.gcd(n, m) <= _MOST_UNITS and n + m <= _MOST_POINTS
+
+
+def simplex_value(C, x, y) -> float:
+    "W of the points `x` against `y` by the network simplex, from pooled costs"
+    A = C[np.ix_(x, y)]
+    rows, cols, mass = simplex(A, *(np.full(k, 1 / k) for k in A.shape))
+    return float(mass @ A[rows, cols])
+
+
+class CostW(Statistic):
+    "W of relabelled points, from their pooled costs"
+
+    def __init__(self, C):
+        self.C, self.points = C, len(C)
+
+    def value(self, x, y) -> float:
+        "Of the points `x` against `y`, by the faster of two algorithms"
+        if takes_paths(len(x), len(y)):
+            return shortest_paths(self.C, x, y)
+        return simplex_value(self.C, x, y)
+
+    def values(self, marks):
+        return np.array([self.value(*sides(row)) for row in marks])
+
+# %% ../../nbs/compare/04_statistics.ipynb #c021
+def wasserstein_statistic(F, p: float = 2) -> Statistic:
     """The Wasserstein distance W of relabelled points.
 
     Parameters
     ----------
-    F : array_like of shape (n + m, d) or (n + m,)
-        Pooled points, X first; a vector for points on a line.
-    n : int
-        Points of X.
+    F : array_like of shape (N, d) or (N,)
+        Pooled points; a vector for points on a line.
     p : float, default 2
         The cost is the distance to this power, p >= 1.
 
     Returns
     -------
     Statistic
-        Its values are W for each order of 0..n+m-1. It pickles.
+        Its values are W for each labelling of the N points. It pickles.
 
     Examples
     --------
     >>> import numpy as np
     >>> from kpw_nb.compare.statistics import wasserstein_statistic
-    >>> w = wasserstein_statistic([0.0, 1.0, 5.0, 6.0], 2)
-    >>> w(np.array([[0, 1, 2, 3], [0, 2, 1, 3]])).tolist()
+    >>> w = wasserstein_statistic([0.0, 1.0, 5.0, 6.0])
+    >>> w(np.array([[True, True, False, False], [True, False, True, False]])).tolist()
     [25.0, 1.0]
     """
     F = check_sample(np.asarray(F)[:, None] if np.ndim(F) == 1 else F, "F")
-    n = check_number(n, "n", 1, len(F) - 1, integer=True)
     p = float(check_number(p, "p", 1))
     if F.shape[1] == 1:
-        return LineW(F[:, 0], n, p)
-    C, m = cost_matrix(F, F, p), len(F) - n
+        return LineW(F[:, 0], p)
+    C = cost_matrix(F, F, p)
     if not np.isfinite(C).all():
         raise ValueError(
             "F has distances too large to raise to the power p; divide it by its scale."
         )
-    few = max(n, m) // math.gcd(n, m) <= _MOST_UNITS and n + m <= _MOST_POINTS
-    return PathsW(C, n) if few else SimplexW(C, n)
-
-# %% ../../nbs/compare/04_statistics.ipynb #c009
-def check_orders(orders, N: int) -> np.ndarray:
-    "A batch of orders of 0..N-1 as the kernels want it"
-    orders = np.ascontiguousarray(orders, dtype=np.int64)
-    right = orders.ndim == 2 and orders.shape[1] == N
-    if not right or (orders.size and not 0 <= orders.min() <= orders.max() < N):
-        raise ValueError(
-            f"orders must be an array (batch, {N}) with a permutation of 0..{N - 1} in "
-            f"each row, got shape {orders.shape}."
-        )
-    return orders
+    return CostW(C)
 
 # %% ../../nbs/compare/04_statistics.ipynb #c029
 @kernel(fastmath=FAST)
-def mmd_values(K, orders, n):
-    "wᵀKw for each order: w is 1/n at its first n indices and -1/m at the others"
-    B, N = orders.shape
-    w, out = np.full((B, N), -1 / (N - n)), np.zeros(B)
-    for b in range(B):
-        for i in range(n):
-            w[b, orders[b, i]] = 1 / n
-    for i in range(N):
+def mmd_values(K, W):
+    "wᵀKw for each row w of W; each row of K is read once for all of them"
+    out = np.zeros(len(W))
+    for i in range(len(K)):
         row = K[i]
-        for b in range(B):
-            wb, total = w[b], 0.0
-            for j in range(N):
-                total += row[j] * wb[j]
-            out[b] += wb[i] * total
+        for b in range(len(W)):
+            w, total = W[b], 0.0
+            for j in range(row.size):
+                total += row[j] * w[j]
+            out[b] += w[i] * total
     return out
 
 # %% ../../nbs/compare/04_statistics.ipynb #c030
@@ -219,34 +235,27 @@ class MMD(Statistic):
 
     Parameters
     ----------
-    K : ndarray of shape (n + m, n + m)
+    K : ndarray of shape (N, N)
         Gram matrix of the pooled points, or minus their distances (energy distance).
-    n : int
-        Points of X.
+    masses : ndarray of shape (N,), optional
+        What each point weighs, if not all alike.
 
     Examples
     --------
     >>> import numpy as np
     >>> from kpw_nb.compare.statistics import MMD
-    >>> MMD(np.eye(4), 2)(np.array([[0, 1, 2, 3]])).tolist()
+    >>> MMD(np.eye(4))(np.array([[True, True, False, False]])).tolist()
     [1.0]
     """
 
-    def __init__(self, K, n):
-        self.K, self.n = np.ascontiguousarray(K, dtype=np.float64), n
+    def __init__(self, K, masses=None):
+        self.K, self.masses = np.ascontiguousarray(K, dtype=np.float64), masses
+        self.points = len(self.K)
 
-    def values(self, orders):
-        return mmd_values(self.K, check_orders(orders, len(self.K)), self.n)
+    def values(self, marks):
+        return mmd_values(self.K, signed_weights(marks, self.masses))
 
 # %% ../../nbs/compare/04_statistics.ipynb #c033
-def label_marks(orders, n: int, N: int) -> np.ndarray:
-    "(B, N): is the point one of X?"
-    orders = check_orders(orders, N)
-    marks = np.zeros(orders.shape, bool)
-    np.put_along_axis(marks, orders[:, :n], True, axis=1)
-    return marks
-
-
 def contrast_value(A, size, apart, matrix) -> np.ndarray:
     "The statistic of differences of means, one in each row; `size` is nm/(n + m)"
     if matrix is not None:
@@ -257,48 +266,67 @@ def contrast_value(A, size, apart, matrix) -> np.ndarray:
     top = evidence.max(1)
     return top + np.log(np.exp(evidence - top[:, None]).mean(1))
 
+
+def effective_size(n, N: int) -> np.ndarray:
+    "(B, 1) nm/(n + m) of labellings with n of N points in X"
+    return (n * (N - n) / N)[:, None]
+
+# %% ../../nbs/compare/04_statistics.ipynb #c034_2
+def cut_contrasts(features, masses) -> np.ndarray:
+    "(N - 1, r) differences of means before and after each cut of the rows"
+    before = np.cumsum(masses)[:-1, None]
+    total = masses.sum()
+    # centred first: differences of large sums would lose digits
+    centred = features - masses @ features / total
+    sums = np.cumsum(masses[:, None] * centred, axis=0)[:-1]
+    return sums * (total / (before * (total - before)))
+
 # %% ../../nbs/compare/04_statistics.ipynb #c033_1
 class Contrast(Statistic):
     """A difference of means of features, under every labelling by one product.
 
     Parameters
     ----------
-    features : ndarray of shape (n + m, r)
-        Of the pooled points, X first; blind to the labels.
-    n : int
-        Points of X.
+    features : ndarray of shape (N, r)
+        Of the pooled points; blind to the labels.
     apart : bool, default False
         Is each feature, of variance one, a question by itself? Then the statistic is
-        the mean of their evidence, otherwise the squared length.
+        the mean of their evidence, otherwise the squared length, a quadratic form.
     matrix : ndarray of shape (r, q), optional
         What the difference is multiplied by; the same as features @ matrix.
-    masses : ndarray of shape (n + m,), optional
+    masses : ndarray of shape (N,), optional
         What each point weighs, if not all alike.
 
     Examples
     --------
     >>> import numpy as np
     >>> from kpw_nb.compare.statistics import Contrast
-    >>> Contrast(np.array([[3.0], [1.0], [0.0], [0.0]]), 2)(np.arange(4)[None]).tolist()
+    >>> contrast = Contrast(np.array([[3.0], [1.0], [0.0], [0.0]]))
+    >>> contrast(np.array([[True, True, False, False]])).tolist()
     [4.0]
+    >>> np.round(contrast.cuts(), 2).tolist()
+    [7.11, 4.0, 1.78]
     """
 
-    def __init__(self, features, n, apart=False, matrix=None, masses=None):
-        self.features, self.n = features, n
+    def __init__(self, features, apart=False, matrix=None, masses=None):
+        self.features, self.points = features, len(features)
         self.apart, self.matrix, self.masses = apart, matrix, masses
 
     def _values(self, marks):
-        n, m = self.n, len(self.features) - self.n
-        if self.masses is None:
-            W = np.where(marks, 1 / n, -1 / m)
-        else:
-            W = signed_weights(marks, self.masses)
-        A = W @ self.features
-        return contrast_value(A, n * m / (n + m), self.apart, self.matrix)
+        A = signed_weights(marks, self.masses) @ self.features
+        size = effective_size(marks.sum(1), self.points)
+        return contrast_value(A, size, self.apart, self.matrix)
 
-    def values(self, orders):
-        marks = label_marks(orders, self.n, len(self.features))
+    def values(self, marks):
         return in_chunks(self._values, marks)
+
+    def cuts(self, order=None) -> np.ndarray:
+        "(N - 1,) values of all cuts: X is the first 1, 2, ... points of an order"
+        order = np.arange(self.points) if order is None else order
+        masses = np.ones(self.points) if self.masses is None else self.masses
+        A = cut_contrasts(self.features[order], masses[order])
+        size = effective_size(np.arange(1, self.points), self.points)
+        return contrast_value(A, size, self.apart, self.matrix)
 
 # %% ../../nbs/compare/04_statistics.ipynb #c036
 @kernel
@@ -319,29 +347,26 @@ class Edges(Statistic):
     Parameters
     ----------
     neighbours : Neighbours
-        Of the pooled points, X first.
-    n : int
-        Points of X.
+        Of the pooled points.
     k : int, default 4
         How many of them.
     """
 
-    def __init__(self, neighbours, n, k=4):
+    def __init__(self, neighbours, k=4):
         self.index = np.ascontiguousarray(neighbours.nearest[:, :k])
-        self.place, self.n = neighbours.place, n
+        self.place, self.points = neighbours.place, len(neighbours.place)
         _edge_sums(self.index[:0], np.zeros((0, 1)), np.empty(0))  # compile it now
 
-    def values(self, orders):
-        n, m, nodes = self.n, len(self.place) - self.n, len(self.index)
+    def values(self, marks):
+        nodes, n = len(self.index), marks.sum(1)[:, None]
         if nodes <= self.index.shape[1] + 1:  # all are neighbours of all
-            return np.zeros(len(orders))
-        marks = label_marks(orders, n, n + m)
+            return np.zeros(len(marks))
         # counts first: a sum of ±1/n in the order of rows would round by that order
         of_x = np.array(
             [np.bincount(self.place[row], minlength=nodes) for row in marks]
         )
-        W = of_x / n - (np.bincount(self.place, minlength=nodes) - of_x) / m
-        out = np.empty(len(W))
+        of_y = np.bincount(self.place, minlength=nodes) - of_x
+        W, out = of_x / n - of_y / (self.points - n), np.empty(len(marks))
         _edge_sums(self.index, W, out)
         return out
 
@@ -368,7 +393,7 @@ def _posed(projector, Z):
 
 # %% ../../nbs/compare/04_statistics.ipynb #c044
 class RefitKPW(Statistic):
-    """The KPW objective, with the projector found anew for each order.
+    """The KPW objective, with the projector found anew for each labelling.
 
     Everything label-blind is computed once: kernel, features, η, leading directions.
 
@@ -376,10 +401,8 @@ class RefitKPW(Statistic):
     ----------
     projector : KPWProjector
         Not fitted; its settings are used.
-    Z : ndarray of shape (n + m, D)
-        The pooled sample, X first.
-    n : int
-        Points of X.
+    Z : ndarray of shape (N, D)
+        The pooled sample.
     iterations : int, default 30
         Of each search.
 
@@ -389,89 +412,88 @@ class RefitKPW(Statistic):
     >>> from kpw_nb import KPWProjector
     >>> from kpw_nb.compare.statistics import RefitKPW
     >>> Z = np.random.default_rng(0).normal(size=(12, 2))
-    >>> statistic = RefitKPW(KPWProjector(d=1, ridge=1.0), Z, 6)
-    >>> statistic(np.arange(12)[None]).shape
+    >>> statistic = RefitKPW(KPWProjector(d=1, ridge=1.0), Z)
+    >>> statistic(np.arange(12)[None] < 6).shape
     (1,)
     """
 
-    def __init__(self, projector, Z, n, iterations=30):
+    def __init__(self, projector, Z, iterations=30):
         if projector.solver == "exact":
             raise ValueError(
                 "solver='exact' is too slow to repeat in every permutation; use d=1, "
                 "solver='bcd', or method='split'."
             )
         phi, self.R = _posed(projector, Z)
-        self.n, self.iterations, self.given = n, iterations, projector.eta
+        self.iterations, self.given = iterations, projector.eta
         self._pose(phi)
 
     def _pose(self, phi):
         "What does not look at labels: η, and directions to start from"
-        self.phi = np.ascontiguousarray(phi)
+        self.phi, self.points = np.ascontiguousarray(phi), len(phi)
         scale, directions = cost_scale(self.phi, self.R)
         self.directions = np.ascontiguousarray(directions)
         self.eta = scale / 10 if self.given == "auto" else float(self.given)
 
-    def values(self, orders):
+    def value(self, marks) -> float:
+        "The search for one labelling; its points of X come first"
+        rows, n = self.phi[np.concatenate(sides(marks))], int(marks.sum())
+        settings = self.R, self.directions, n, self.eta, self.iterations
+        return refit_value(rows, *settings)
+
+    def values(self, marks):
         # one at a time, so that an interrupt is heard between two searches
-        settings = self.R, self.directions, self.n, self.eta, self.iterations
-        orders = check_orders(orders, len(self.phi))
-        return np.array([refit_value(self.phi[order], *settings) for order in orders])
+        return np.array([self.value(row) for row in marks])
 
 # %% ../../nbs/compare/04_statistics.ipynb #c046
 STEPS = 4  # of a search on the line; more were not better
 
 
 class SortedKPW(Statistic):
-    """The exact W of the best projector to the line, found anew for each order.
+    """The exact W of the best projector to the line, found anew for each labelling.
 
     Parameters
     ----------
-    phi : ndarray of shape (n + m, r)
-        Features of the pooled points, X first; the projector is one of their unit
-        combinations.
-    n : int
-        Points of X.
+    phi : ndarray of shape (N, r)
+        Features of the pooled points; the projector is one of their unit combinations.
 
     Examples
     --------
     >>> import numpy as np
     >>> from kpw_nb.compare.statistics import SortedKPW
-    >>> SortedKPW(np.array([[0.0], [1.0], [5.0], [6.0]]), 2)(np.arange(4)[None])
+    >>> kpw = SortedKPW(np.array([[0.0], [1.0], [5.0], [6.0]]))
+    >>> kpw(np.array([[True, True, False, False]]))
     array([25.])
     """
 
-    def __init__(self, phi, n):
-        self.phi, self.n = np.ascontiguousarray(phi), n
+    def __init__(self, phi):
+        self.phi, self.points = np.ascontiguousarray(phi), len(phi)
         # compile it now
         sorted_ascent(np.ones((2, 1)), np.array([[True, False]]), 1)
 
     def _values(self, marks):
         return sorted_ascent(self.phi, marks, STEPS).max(1)
 
-    def values(self, orders):
-        marks = label_marks(orders, self.n, len(self.phi))
-        return in_chunks(self._values, marks)
+    def values(self, marks):
+        return by_size(partial(in_chunks, self._values), marks)
 
 # %% ../../nbs/compare/04_statistics.ipynb #c048
 @singledispatch
-def refit_statistic(projector, Z, n: int, iterations: int = 30) -> Statistic:
-    """The statistic of a projector that is found anew for each order.
+def refit_statistic(projector, Z, iterations: int = 30) -> Statistic:
+    """The statistic of a projector that is found anew for each labelling.
 
     Parameters
     ----------
     projector : KPWProjector, WitnessProjector or MeanProjector
         Not fitted; its settings are used.
-    Z : ndarray of shape (n + m, D)
-        The pooled sample, X first.
-    n : int
-        Points of X.
+    Z : ndarray of shape (N, D)
+        The pooled sample.
     iterations : int, default 30
         Of each search, if the projector is searched for.
 
     Returns
     -------
     Statistic
-        A value for each order of the pooled sample.
+        A value for each labelling of the pooled sample.
 
     Examples
     --------
@@ -479,7 +501,7 @@ def refit_statistic(projector, Z, n: int, iterations: int = 30) -> Statistic:
     >>> from kpw_nb import WitnessProjector
     >>> from kpw_nb.compare.statistics import refit_statistic
     >>> Z = np.random.default_rng(0).normal(size=(12, 2))
-    >>> type(refit_statistic(WitnessProjector(), Z, 6)).__name__
+    >>> type(refit_statistic(WitnessProjector(), Z)).__name__
     'MMD'
     """
     raise TypeError(
@@ -489,22 +511,22 @@ def refit_statistic(projector, Z, n: int, iterations: int = 30) -> Statistic:
 
 # %% ../../nbs/compare/04_statistics.ipynb #c049
 @refit_statistic.register
-def _(projector: KPWProjector, Z, n, iterations=30):
+def _(projector: KPWProjector, Z, iterations=30):
     if projector.solver == "exact" and projector.d == 1:
         phi, R = _posed(projector, Z)
-        return SortedKPW(phi * R[0, 0], n)
-    return RefitKPW(projector, Z, n, iterations)
+        return SortedKPW(phi * R[0, 0])
+    return RefitKPW(projector, Z, iterations)
 
 
 @refit_statistic.register
-def _(projector: WitnessProjector, Z, n, iterations=30):
-    return MMD(resolve_kernel(projector.kernel, projector.bandwidth, Z)(Z, Z), n)
+def _(projector: WitnessProjector, Z, iterations=30):
+    return MMD(resolve_kernel(projector.kernel, projector.bandwidth, Z)(Z, Z))
 
 
 @refit_statistic.register
-def _(projector: MeanProjector, Z, n, iterations=30):
+def _(projector: MeanProjector, Z, iterations=30):
     K = resolve_kernel(projector.kernel, projector.bandwidth, Z)(Z, Z)
-    return LineW(K.mean(1), n)
+    return LineW(K.mean(1))
 
 # %% ../../nbs/compare/04_statistics.ipynb #c056
 def _witness(pool):
@@ -523,14 +545,14 @@ class Member(NamedTuple):
     features: Callable | None  # pool -> FeatureMap
     shown_by: Callable = _witness  # pool -> a projector, not fitted
     weight: float = 1.0
-    more: Callable | None = None  # (pool, n) -> Statistic, if there are no features
+    more: Callable | None = None  # pool -> Statistic, if there are no features
 
-    def make(self, pool: Pool, n: int) -> Statistic:
+    def make(self, pool: Pool) -> Statistic:
         "Its statistic, for the rows of the pool"
         if self.features is None:
-            return self.more(pool, n)
+            return self.more(pool)
         found = self.features(pool)
-        return Contrast(found.raw(pool.rows), n, found.apart, found.matrix)
+        return Contrast(found.raw(pool.rows), found.apart, found.matrix)
 
 # %% ../../nbs/compare/04_statistics.ipynb #c056_1
 MOVES = "a projection along which mass has to move"
@@ -543,22 +565,22 @@ def _line_search(name, **options):
         settings = options | dict(bandwidth=pool.median, rank=50)
         return KPWProjector(d=1, solver="exact", **settings)
 
-    def make(pool, n):
-        return SortedKPW(blind.search_features(pool, **options), n)
+    def make(pool):
+        return SortedKPW(blind.search_features(pool, **options))
 
     return Member(name, MOVES, None, shown_by, more=make)
 
 
 def _spacing(k):
-    def make(pool, n):
+    def make(pool):
         score = blind.spacing_score(pool.neighbours, k)[:, None]
-        return Contrast(NormalScores(score)(score)[:, :1], n)
+        return Contrast(NormalScores(score)(score)[:, :1])
 
     return make
 
 
 def _edges(k):
-    return lambda pool, n: Edges(pool.neighbours, n, k)
+    return lambda pool: Edges(pool.neighbours, k)
 
 # %% ../../nbs/compare/04_statistics.ipynb #c057
 _SCORES = [
@@ -621,14 +643,12 @@ _KERNELS = [
 MEMBERS = {member.name: member for member in _SCORES + _KERNELS}
 
 # %% ../../nbs/compare/04_statistics.ipynb #c059
-def refit_statistics(family, Z, n: int, iterations: int = 30, pool=None) -> Together:
+def refit_statistics(family, Z, iterations: int = 30, pool=None) -> Together:
     "The statistics of several candidates side by side"
     pool = Pool(Z) if pool is None else pool
     return Together(
         [
-            c.make(pool, n)
-            if isinstance(c, Member)
-            else refit_statistic(c, Z, n, iterations)
+            c.make(pool) if isinstance(c, Member) else refit_statistic(c, Z, iterations)
             for c in family
         ]
     )
@@ -699,32 +719,31 @@ class Dual(Statistic):
 
     Parameters
     ----------
-    phi, psi : ndarray of shape (n + m,)
-        Both functions at the pooled points, X first.
-    n : int
-        Points of X.
+    phi, psi : ndarray of shape (N,)
+        Both functions at the pooled points.
 
     Examples
     --------
     >>> import numpy as np
     >>> from kpw_nb.compare.statistics import Dual
     >>> z = np.array([3.0, 1.0, 0.0, 0.0])
-    >>> Dual(z, -z, 2)(np.array([[0, 1, 2, 3], [2, 3, 0, 1]])).tolist()
-    [2.0, -2.0]
+    >>> Dual(z, -z)(np.array([[True, True, False, False]])).tolist()
+    [2.0]
     """
 
-    def __init__(self, phi, psi, n):
-        m = len(phi) - n
-        self.phi, self.psi, self.n = phi, psi, n
-        self.base = psi.sum() / m
-        self.gain = phi / n - psi / m  # of a point that moves from Y to X
+    def __init__(self, phi, psi):
+        self.phi, self.psi, self.points = phi, psi, len(phi)
+        self.total = psi.sum()
 
-    def at(self, n):
-        return Dual(self.phi, self.psi, n)
+    def value(self, marks) -> float:
+        "Of one labelling"
+        n = int(marks.sum())
+        m = len(marks) - n
+        gain = self.phi / n - self.psi / m  # of a point that moves from Y to X
+        return self.total / m + gain[marks].sum()
 
-    def values(self, orders):
-        orders = check_orders(orders, len(self.gain))
-        return np.array([self.base + self.gain[o[: self.n]].sum() for o in orders])
+    def values(self, marks):
+        return np.array([self.value(row) for row in marks])
 
 # %% ../../nbs/compare/04_statistics.ipynb #c073_3
 class OnRows(Statistic):
@@ -733,22 +752,16 @@ class OnRows(Statistic):
     Parameters
     ----------
     statistic : Statistic
-        Takes orders of rows; `at(n)` is the same with n rows of X.
+        Takes marks of rows; how many are X may differ from labelling to labelling.
     design : Design
         Says which rows belong to which cluster.
     """
 
     def __init__(self, statistic, design: Design):
-        self.statistic, self.design, self.n = statistic, design, design.n
+        self.statistic, self.design = statistic, design
 
-    def values(self, orders):
-        points = len(self.design.relabelling.observed)
-        found = []
-        for marks in self.design.of_rows(label_marks(orders, self.n, points)):
-            order = np.concatenate([np.flatnonzero(marks), np.flatnonzero(~marks)])
-            here = self.statistic.at(int(marks.sum()))
-            found.append(here.values(order[None])[0])
-        return np.array(found)
+    def values(self, marks):
+        return self.statistic.values(self.design.of_rows(marks))
 
 # %% ../../nbs/compare/04_statistics.ipynb #c073_4
 @singledispatch
@@ -768,9 +781,7 @@ def to_unit_variance(F, strata: int = 1) -> np.ndarray:
 
 @under.register
 def _(statistic: Together, design):
-    other = copy.copy(statistic)
-    other.parts = [under(part, design) for part in statistic.parts]
-    return other
+    return type(statistic)([under(part, design) for part in statistic.parts])
 
 
 @under.register
@@ -778,43 +789,26 @@ def _(statistic: Contrast, design):
     F = design.features(statistic.features)
     if statistic.apart:
         F = to_unit_variance(F, 1 if design.blocks is None else design.blocks.max() + 1)
-    return Contrast(F, design.n, statistic.apart, statistic.matrix, design.masses)
+    return Contrast(F, statistic.apart, statistic.matrix, design.masses)
 
 
 @under.register
 def _(statistic: MMD, design):
-    K = design.gram(statistic.K)
-    if design.masses is None:
-        return MMD(K, design.n)
-    return WeighedMMD(K, design.n, design.masses)
-
-# %% ../../nbs/compare/04_statistics.ipynb #c073_6b
-class WeighedMMD(Statistic):
-    "MMD of points that do not weigh alike"
-
-    def __init__(self, K, n, masses):
-        self.K, self.n, self.masses = K, n, masses
-
-    def _values(self, marks):
-        W = signed_weights(marks, self.masses)
-        return ((W @ self.K) * W).sum(1)
-
-    def values(self, orders):
-        return in_chunks(self._values, label_marks(orders, self.n, len(self.K)))
+    return MMD(design.gram(statistic.K), design.masses)
 
 # %% ../../nbs/compare/04_statistics.ipynb #c073_8
 @under.register
 def _(statistic: SortedKPW, design):
     if design.masses is not None:
         return OnRows(statistic, design)
-    return SortedKPW(design.features(statistic.phi), design.n)
+    return SortedKPW(design.features(statistic.phi))
 
 
 @under.register
 def _(statistic: RefitKPW, design):
     if design.masses is not None:
         return OnRows(statistic, design)
-    other = statistic.at(design.n)
+    other = copy.copy(statistic)
     other._pose(design.features(statistic.phi))
     return other
 
@@ -823,16 +817,15 @@ class RowEdges(Statistic):
     "Neighbours among the rows of the points of a design"
 
     def __init__(self, edges: Edges, design: Design):
-        self.index, self.design, self.n = edges.index, design, design.n
+        self.index, self.design = edges.index, design
         N, nodes = len(edges.place), len(edges.index)
         self.at_nodes = csr_array((np.ones(N), (edges.place, np.arange(N))), (nodes, N))
         _edge_sums(self.index[:0], np.zeros((0, 1)), np.empty(0))  # compile it now
 
-    def values(self, orders):
+    def values(self, marks):
         if len(self.index) <= self.index.shape[1] + 1:  # all are neighbours of all
-            return np.zeros(len(orders))
-        points = len(self.design.relabelling.observed)
-        marks = label_marks(orders, self.n, points)
+            return np.zeros(len(marks))
+        points = marks.shape[1]
         W = (self.at_nodes @ self.design.row_weights(marks).T).T
         W = np.ascontiguousarray(np.round(W * points, 12))
         out = np.empty(len(W))

@@ -24,7 +24,7 @@ from kpw_nb.compare.statistics import (
     Statistic,
     Together,
     contrast_value,
-    label_marks,
+    effective_size,
 )
 
 # %% ../../nbs/compare/09_stream.ipynb #c007
@@ -155,32 +155,25 @@ def add_rows(sample: Blocks, places, sight: Sight, units, groups: int, engine: E
     return total / per_unit
 
 # %% ../../nbs/compare/09_stream.ipynb #c020
-class Sizes(NamedTuple):
-    "Of X and of Y"
-
-    kept: tuple
-    groups: tuple
-    used: tuple
-
-
 class GroupedContrast(Statistic):
-    "The contrast of a feature map over kept rows and groups"
+    "The contrast of a feature map over kept rows and groups of `size` rows each"
 
-    def __init__(self, found: FeatureMap, raw, sums, sizes: Sizes):
-        self.raw, self.sums, self.sizes = raw, sums, sizes
+    def __init__(self, found: FeatureMap, raw, sums, size: int):
+        self.raw, self.sums, self.size = raw, sums, size
         self.apart, self.matrix = found.apart, found.matrix
+        self.points = len(raw) + len(sums)
 
     def _values(self, marks):
-        n, m = self.sizes.used
-        W = np.where(marks, 1 / n, -1 / m)
-        A = W[:, : len(self.raw)] @ self.raw + W[:, len(self.raw) :] @ self.sums
-        return contrast_value(A, n * m / (n + m), self.apart, self.matrix)
+        K = len(self.raw)
+        rows = K + self.size * len(self.sums)
+        of_x = marks[:, :K].sum(1) + self.size * marks[:, K:].sum(1)
+        W = np.where(marks, (1 / of_x)[:, None], (-1 / (rows - of_x))[:, None])
+        A = W[:, :K] @ self.raw + W[:, K:] @ self.sums
+        size = effective_size(of_x, rows)
+        return contrast_value(A, size, self.apart, self.matrix)
 
-    def values(self, orders):
-        K, G = len(self.raw), len(self.sums)
-        marks = label_marks(orders[:, :K], self.sizes.kept[0], K)
-        others = label_marks(orders[:, K:] - K, self.sizes.groups[0], G)
-        return in_chunks(self._values, np.hstack([marks, others]))
+    def values(self, marks):
+        return in_chunks(self._values, marks)
 
 
 class OfKept(Statistic):
@@ -189,8 +182,8 @@ class OfKept(Statistic):
     def __init__(self, statistic, kept: int):
         self.statistic, self.kept = statistic, kept
 
-    def values(self, orders):
-        return self.statistic.values(orders[:, : self.kept])
+    def values(self, marks):
+        return self.statistic.values(marks[:, : self.kept])
 
 # %% ../../nbs/compare/09_stream.ipynb #c024
 class Streamed(NamedTuple):
@@ -246,12 +239,12 @@ def stream(samples, choose: Callable, kept: int, engine: Engine, encode=learn):
     shares, places, tables = _keep(samples, kept)
     encoder = encode(*tables)
     rows = [encoded(encoder, table) for table in tables]
-    learnt, n = Pool(pool(*rows)), len(rows[0])
+    learnt = Pool(pool(*rows))
     family = choose(learnt)
-    design, K = Free(n, len(rows[1])), len(learnt.Z)
+    design, K = Free(*map(len, rows)), len(learnt.Z)
     sums_of = [m for m in family if m.features is not None and shares[0].groups]
     if not sums_of:
-        parts = [member.make(learnt, n) for member in family]
+        parts = [member.make(learnt) for member in family]
         made = Together(parts), design, tuple(rows), encoder
         return Streamed(*made, learnt, family, shares)
     maps = [m.features(learnt) for m in sums_of]
@@ -260,13 +253,12 @@ def stream(samples, choose: Callable, kept: int, engine: Engine, encode=learn):
     sight = Sight(tuple(found.raw for found in maps), learnt.senses, encoder)
     sums = _group_sums(samples, places, shares, sight, units, engine)
     cuts = np.cumsum([A.shape[1] for A in raw])[:-1]
-    sizes = Sizes(*zip(*[(share.kept, share.groups, share.used) for share in shares]))
     pieces = zip(maps, raw, np.split(sums, cuts, axis=1), strict=True)
-    contrasts = iter([GroupedContrast(*piece, sizes) for piece in pieces])
+    contrasts = iter([GroupedContrast(*piece, shares[0].size) for piece in pieces])
     parts = [
-        OfKept(m.make(learnt, n), K) if m.features is None else next(contrasts)
+        OfKept(m.make(learnt), K) if m.features is None else next(contrasts)
         for m in family
     ]
-    strata = Parts((design, Free(*sizes.groups)))
+    strata = Parts((design, Free(*(share.groups for share in shares))))
     made = Together(parts), strata, tuple(rows), encoder
     return Streamed(*made, learnt, family, shares)

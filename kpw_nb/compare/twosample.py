@@ -313,7 +313,7 @@ class Tried(NamedTuple):
 def _try(projector, train, test, n_resamples, seed):
     "Train a projector, test it on other rows"
     fitted = clone(projector).fit(pool(*train), labels_of(*train))
-    w = wasserstein_statistic(fitted.transform(pool(*test)), len(test[0]))
+    w = wasserstein_statistic(fitted.transform(pool(*test)))
     design = Free(len(test[0]), len(test[1]))
     found = resample(w, design, n_resamples=n_resamples, rng=seed)
     z = zscores(np.vstack([found.observed, found.null]))[0, 0]
@@ -374,7 +374,7 @@ def select_projector(
 # %% ../../nbs/compare/10_twosample.ipynb #c024
 def training_weights(family, Z, n, iterations, rng) -> np.ndarray:
     "Softmax of the z-scores of the candidates on the training data"
-    statistic = refit_statistics(family, Z, n, iterations)
+    statistic = refit_statistics(family, Z, iterations)
     found = resample(statistic, Free(n, len(Z) - n), n_resamples=99, rng=rng)
     z = zscores(np.vstack([found.observed, found.null]))[0]
     z = z + [isinstance(p, MeanProjector) for p in family]
@@ -462,10 +462,10 @@ def units_of(t):
 
 def _refit(t, plan, X, Y, design, seeds, run, clock):
     X, Y = design.comparable(X, Y)
-    Z, n = pool(X, Y), len(X)
+    Z = pool(X, Y)
     shared = Pool(Z)
     family = as_candidates(t.candidates, partial(default_family, shared))
-    statistic = refit_statistics(family, Z, n, t.refit_iter, shared)
+    statistic = refit_statistics(family, Z, t.refit_iter, shared)
     if not design.free:
         statistic = under(statistic, design)
     clock.lap("set-up")
@@ -480,13 +480,12 @@ def _refit(t, plan, X, Y, design, seeds, run, clock):
 # %% ../../nbs/compare/10_twosample.ipynb #c030
 def _held_out(trained, X, Y, design, seed, run, clock, detail=""):
     "The statistic of held-out projections, a column for each fitted projector"
-    n = len(X)
     projections = [p.transform(pool(X, Y)) for p in trained.projectors]
     if trained.potentials is None:
-        parts = [wasserstein_statistic(F, n) for F in projections]
+        parts = [wasserstein_statistic(F) for F in projections]
     else:
         pairs = zip(trained.potentials, projections, strict=True)
-        parts = [Dual(*g(np.ascontiguousarray(F)), n) for g, F in pairs]
+        parts = [Dual(*g(np.ascontiguousarray(F))) for g, F in pairs]
     statistic = under(Together(parts), design)
     values = resample(statistic, design.relabelling, rng=seed, **run)
     clock.lap("permutations")

@@ -130,19 +130,19 @@ class Relabelled(NamedTuple):
 
     F: np.ndarray
     costs: np.ndarray
-    orders: np.ndarray
+    marks: np.ndarray  # which points are called X, a labelling a row
     n: int
 
-    def pairs(self, order):
+    def pairs(self, row):
         "Costs between the two samples of one relabelling"
-        return self.costs[np.ix_(order[: self.n], order[self.n :])]
+        return self.costs[np.ix_(row, ~row)]
 
 
 def relabelled(n, n_resamples) -> Relabelled:
     rng = np.random.default_rng(0)
     F = rng.standard_normal((2 * n, 3))
-    orders = np.array([rng.permutation(2 * n) for _ in range(n_resamples)])
-    return Relabelled(F, ((F[:, None] - F) ** 2).sum(-1), orders, n)
+    marks = np.array([rng.permutation(2 * n) < n for _ in range(n_resamples)])
+    return Relabelled(F, ((F[:, None] - F) ** 2).sum(-1), marks, n)
 
 # %% ../../nbs/study/06_bench.ipynb #c019
 def emd2_loop(problem: Relabelled):
@@ -151,8 +151,8 @@ def emd2_loop(problem: Relabelled):
 
     uniform = np.full(problem.n, 1 / problem.n)
     return [
-        ot.emd2(uniform, uniform, problem.pairs(order), numThreads=1)
-        for order in problem.orders
+        ot.emd2(uniform, uniform, problem.pairs(row), numThreads=1)
+        for row in problem.marks
     ]
 
 
@@ -160,17 +160,14 @@ def assignment_loop(problem: Relabelled):
     "The same by SciPy's assignment"
     from scipy.optimize import linear_sum_assignment
 
-    costs = map(problem.pairs, problem.orders)
+    costs = map(problem.pairs, problem.marks)
     return [c[linear_sum_assignment(c)].mean() for c in costs]
 
 
 def plain_loop(problem: Relabelled):
     "On a line: sort both samples"
-    f, n = problem.F[:, 0], problem.n
-    return [
-        ((np.sort(f[order[:n]]) - np.sort(f[order[n:]])) ** 2).mean()
-        for order in problem.orders
-    ]
+    f = problem.F[:, 0]
+    return [((np.sort(f[row]) - np.sort(f[~row])) ** 2).mean() for row in problem.marks]
 
 # %% ../../nbs/study/06_bench.ipynb #c020
 def compare_permutations(n=200, n_resamples=199) -> dict:
@@ -178,8 +175,8 @@ def compare_permutations(n=200, n_resamples=199) -> dict:
     from kpw_nb.compare.statistics import wasserstein_statistic
 
     problem = relabelled(n, n_resamples)
-    space = wasserstein_statistic(problem.F, n)
-    line = wasserstein_statistic(problem.F[:, :1], n)
+    space = wasserstein_statistic(problem.F)
+    line = wasserstein_statistic(problem.F[:, :1])
     loops = dict(
         emd2=(emd2_loop, space, 3),
         assignment=(assignment_loop, space, 3),
@@ -187,10 +184,10 @@ def compare_permutations(n=200, n_resamples=199) -> dict:
     )
     ratios = {}
     for name, (loop, ours, repeats) in loops.items():
-        assert np.allclose(ours(problem.orders), loop(problem), atol=1e-9)
+        assert np.allclose(ours(problem.marks), loop(problem), atol=1e-9)
         ratios[name] = ratio(
             lambda loop=loop: loop(problem),
-            lambda ours=ours: ours(problem.orders),
+            lambda ours=ours: ours(problem.marks),
             repeats,
         )
     return ratios
@@ -204,17 +201,17 @@ def compare_tests(n=200, D=64, n_resamples=199) -> dict:
 
     X, Y = np.random.default_rng(0).standard_normal((2, n, D))
     problem = relabelled(n, n_resamples)
-    orders = problem.orders
-    split = wasserstein_statistic(problem.F, n)
-    refit = refit_statistic(KPWProjector(rank=50), np.vstack([X, Y]), n)
+    marks = problem.marks
+    split = wasserstein_statistic(problem.F)
+    refit = refit_statistic(KPWProjector(rank=50), np.vstack([X, Y]))
     jobs = dict(
         yardstick=lambda: emd2_loop(problem),
-        split=lambda: split(orders),
-        refit=lambda: refit(orders),
+        split=lambda: split(marks),
+        refit=lambda: refit(marks),
         default=lambda: kpw_test(X, Y, n_resamples=n_resamples, rng=0),
     )
     for statistic in (split, refit):
-        statistic(orders[:2])  # compiles
+        statistic(marks[:2])  # compiles
     kpw_test(X, Y, n_resamples=19, rng=0)
     return {name: min(seconds(job) for _ in range(3)) for name, job in jobs.items()}
 

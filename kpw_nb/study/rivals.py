@@ -8,7 +8,7 @@ __all__ = ['MMDTest', 'EnergyTest', 'MMDAggTest', 'FuseTest', 'MMDOTest', 'MMDNT
 
 # %% ../../nbs/study/02_rivals.ipynb #c003
 import math
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +32,7 @@ from ..compare.relabel import Free, PermutationResult, aggregate, calibrated
 from ..compare.relabel import check_resamples, permutation_pvalue, pvalue_interval
 from ..compare.relabel import resample
 from ..compare.statistics import MMD, Statistic, Together, wasserstein_statistic
-from ..compare.statistics import check_orders, under
+from ..compare.statistics import sides, under
 from ..compare.twosample import held_out_samples
 
 # %% ../../nbs/study/02_rivals.ipynb #c006
@@ -97,7 +97,7 @@ class _Test(BaseEstimator):
         check_resamples(n_resamples)
         X, Y, design = self._read(X, Y, Asked(strata, clusters, paired))
         with one_thread():
-            statistic = self._statistic(pool(X, Y), len(X))
+            statistic = self._statistic(pool(X, Y))
         options = dict(n_resamples=n_resamples, rng=rng)
         options |= dict(workers=workers, progress=progress)
         return _calibrate(statistic, design, **options)
@@ -140,8 +140,8 @@ class MMDTest(_Test):
     def __init__(self, kernel="gaussian", bandwidth="median"):
         self.kernel, self.bandwidth = kernel, bandwidth
 
-    def _statistic(self, Z, n):
-        return MMD(resolve_kernel(self.kernel, self.bandwidth, Z)(Z, Z), n)
+    def _statistic(self, Z):
+        return MMD(resolve_kernel(self.kernel, self.bandwidth, Z)(Z, Z))
 
 # %% ../../nbs/study/02_rivals.ipynb #c017
 class EnergyTest(_Test):
@@ -156,8 +156,8 @@ class EnergyTest(_Test):
     0.005
     """
 
-    def _statistic(self, Z, n):
-        return MMD(-np.sqrt(squared_distances(Z)), n)
+    def _statistic(self, Z):
+        return MMD(-np.sqrt(squared_distances(Z)))
 
 # %% ../../nbs/study/02_rivals.ipynb #c020
 def _gaussian_grams(Z, count):
@@ -218,11 +218,11 @@ class MMDAggTest(_Test):
     def __init__(self, kernels=("gaussian", "laplace"), n_bandwidths=10):
         self.kernels, self.n_bandwidths = kernels, n_bandwidths
 
-    def _statistic(self, Z, n):
+    def _statistic(self, Z):
         count = check_number(self.n_bandwidths, "n_bandwidths", 1, integer=True)
         names = _kernel_names(self.kernels)
         grams = (K for name in names for K in _GRAMS[name](Z, count))
-        return Together([MMD(K, n) for K in grams])
+        return Together([MMD(K) for K in grams])
 
 # %% ../../nbs/study/02_rivals.ipynb #c024
 def _two_quantiles(Z, metric):
@@ -289,16 +289,23 @@ def _soft_maximum(rows, sharp):
     "Log of the mean of exp(sharp · row), divided by sharp, for each row"
     rows = np.ascontiguousarray(rows)  # one order of summation for any batch
     top = rows.max(1, keepdims=True)
-    return top[:, 0] + np.log(np.exp(sharp * (rows - top)).mean(1)) / sharp
+    return top[:, 0] + np.log(np.exp(sharp[:, None] * (rows - top)).mean(1)) / sharp
+
+
+def fuse_sharpness(n, m, how: str) -> np.ndarray:
+    "λ of samples of n and m points, as in the paper or in the authors' program"
+    few, N = np.minimum(n, m), n + m
+    sharp = np.sqrt(few * (few - 1.0))
+    return sharp if how == "paper" else sharp * (few * (few - 1) / np.sqrt(N * (N - 1)))
 
 
 class FuseStatistic(Statistic):
-    "Fused MMDs of relabelled points"
+    "Fused MMDs of relabelled points; `sharpness` is a function of n and m"
 
-    def __init__(self, Z, n, bandwidths, sharp):
-        self.n, self.bandwidths, self.sharp = n, bandwidths, sharp
+    def __init__(self, Z, bandwidths, sharpness):
+        self.bandwidths, self.sharpness = bandwidths, sharpness
         N, count = len(Z), sum(map(len, bandwidths.values()))
-        self.strips = _Strips(np.ascontiguousarray(Z), bandwidths)
+        self.points, self.strips = N, _Strips(np.ascontiguousarray(Z), bandwidths)
         if count * N * (N + _STRIP) // 2 <= _KEPT:
             self.strips = list(self.strips)
         self.sums, squares = np.zeros((count, N)), np.zeros(count)
@@ -308,18 +315,16 @@ class FuseStatistic(Statistic):
             squares[j] += np.vdot(K, K)
         self.norms = np.sqrt(2 * squares / (N * (N - 1)))
 
-    def values(self, orders):
-        (count, N), n = self.sums.shape, self.n
-        m, orders = N - n, check_orders(orders, N)
-        S = np.zeros((N, len(orders)))
-        S[orders[:, :n].T, np.arange(len(orders))] = 1.0
-        xx = np.zeros((count, len(orders)))  # pairs within X, each once
+    def values(self, marks):
+        n = marks.sum(1)
+        m, S = self.points - n, np.ascontiguousarray(marks.T, dtype=float)
+        xx = np.zeros((len(self.sums), len(marks)))  # pairs within X, each once
         for start, j, K in self.strips:
             xx[j] += (S[start : start + len(K)] * (K @ S[start:])).sum(0)
         xy = self.sums @ S - 2 * xx
         yy = self.sums.sum(1, keepdims=True) / 2 - xx - xy
         mmd = 2 * xx / (n * (n - 1)) + 2 * yy / (m * (m - 1)) - 2 * xy / (n * m)
-        return _soft_maximum(mmd.T / self.norms, self.sharp)
+        return _soft_maximum(mmd.T / self.norms, self.sharpness(n, m))
 
 
 @_calibrate.register
@@ -356,18 +361,14 @@ class FuseTest(_Test):
         self.kernels, self.n_bandwidths = kernels, n_bandwidths
         self.sharpness = sharpness
 
-    def _statistic(self, Z, n):
+    def _statistic(self, Z):
         count = check_number(self.n_bandwidths, "n_bandwidths", 1, integer=True)
         check_choice(self.sharpness, "sharpness", ("program", "paper"))
-        N, few = len(Z), min(n, len(Z) - n)
-        sharp = math.sqrt(few * (few - 1))
-        if self.sharpness == "program":
-            sharp *= few * (few - 1) / math.sqrt(N * (N - 1))
         bandwidths = {}
         for name in _kernel_names(self.kernels):
             low, high = _two_quantiles(Z, _TILES[name][0])
             bandwidths[name] = np.linspace(low / 2, high * 2, count)
-        return FuseStatistic(Z, n, bandwidths, sharp)
+        return FuseStatistic(Z, bandwidths, partial(fuse_sharpness, how=self.sharpness))
 
 # %% ../../nbs/study/02_rivals.ipynb #c038
 def mmd_power_ratio(log_h, D2, n, reg=1e-8):
@@ -437,8 +438,8 @@ class MMDOTest(_Test):
         best = minimize(loss, [start], jac=True, method="L-BFGS-B", bounds=ends)
         self.bandwidth_, self.criterion_ = math.exp(best.x[0]), -float(best.fun)
 
-    def _statistic(self, Z, n):
-        return MMD(Gaussian(self.bandwidth_)(Z, Z), n)
+    def _statistic(self, Z):
+        return MMD(Gaussian(self.bandwidth_)(Z, Z))
 
 # %% ../../nbs/study/02_rivals.ipynb #c044
 def ntk(A, B, depth=2, bias=0.3):
@@ -478,13 +479,13 @@ class MMDNTKTest(_Test):
     def __init__(self, depth=2, bias=0.3):
         self.depth, self.bias = depth, bias
 
-    def _statistic(self, Z, n):
+    def _statistic(self, Z):
         depth = check_number(self.depth, "depth", 1, integer=True)
         bias = check_number(self.bias, "bias", 0)
         Z = Z - Z.mean(0)
         Z = Z / math.sqrt((Z * Z).mean())
         K = ntk(Z, Z, depth, bias)
-        return MMD((K + K.T) / 2, n)
+        return MMD((K + K.T) / 2)
 
 # %% ../../nbs/study/02_rivals.ipynb #c050
 def _me_score(phi, n, gamma):
@@ -535,14 +536,15 @@ def _add_moments(phi, part, sign, scale, z, S):
 
 
 @kernel
-def _me_moments(phi, orders, n):
-    "The mean difference and S for each order"
+def _me_moments(phi, marks):
+    "The mean difference and S for each labelling"
     N, J = phi.shape
-    m, nu = N - n, 2 * n * (N - n) / N
-    z = np.zeros((len(orders), J))
-    S = np.zeros((len(orders), J, J))
-    for b in range(len(orders)):
-        x, y = orders[b, :n], orders[b, n:]
+    z = np.zeros((len(marks), J))
+    S = np.zeros((len(marks), J, J))
+    for b in range(len(marks)):
+        x, y = np.flatnonzero(marks[b]), np.flatnonzero(~marks[b])
+        n, m = x.size, y.size
+        nu = 2 * n * m / N
         _add_moments(phi, x, 1.0, nu / (n * (n - 1.0)), z[b], S[b])
         _add_moments(phi, y, -1.0, nu / (m * (m - 1.0)), z[b], S[b])
     return z, S
@@ -551,12 +553,13 @@ def _me_moments(phi, orders, n):
 class MEStatistic(Statistic):
     "λ of relabelled features"
 
-    def __init__(self, phi, n, gamma):
-        self.phi, self.n, self.gamma = np.ascontiguousarray(phi), n, gamma
+    def __init__(self, phi, gamma):
+        self.phi, self.gamma = np.ascontiguousarray(phi), gamma
+        self.points = len(phi)
 
-    def values(self, orders):
-        (N, J), n = self.phi.shape, self.n
-        z, S = _me_moments(self.phi, check_orders(orders, N), n)
+    def values(self, marks):
+        (N, J), n = self.phi.shape, marks.sum(1)
+        z, S = _me_moments(self.phi, marks)
         q = np.linalg.solve(S + self.gamma * np.eye(J), z[:, :, None])[:, :, 0]
         return 2 * n * (N - n) / N * (z * q).sum(1)
 
@@ -602,9 +605,9 @@ class METest(_Test):
         self.bandwidth_ = unit * math.exp(best.x[-1])
         self.objective_ = -float(best.fun)
 
-    def _statistic(self, Z, n):
+    def _statistic(self, Z):
         phi = Gaussian(self.bandwidth_)(Z, self.locations_)
-        return MEStatistic(phi, n, self.gamma)
+        return MEStatistic(phi, self.gamma)
 
 # %% ../../nbs/study/02_rivals.ipynb #c056
 def _climb(start, Z, n, gamma, max_iter):
@@ -780,8 +783,8 @@ class PWTest(_Test):
         "The projected points"
         return np.asarray(Z) @ self.projector_
 
-    def _statistic(self, Z, n):
-        return wasserstein_statistic(self.transform(Z - Z.mean(0)), n)
+    def _statistic(self, Z):
+        return wasserstein_statistic(self.transform(Z - Z.mean(0)))
 
 # %% ../../nbs/study/02_rivals.ipynb #c076
 def _gibbs(C, eta, sweeps=20):
@@ -861,13 +864,13 @@ def _divergence(K, x, y, eta, max_iter, tol):
 class SinkhornStatistic(Statistic):
     "The Sinkhorn divergence of relabelled points, from their pooled costs"
 
-    def __init__(self, C, n, eta, max_iter, tol):
-        self.K, self.n, self.settings = _gibbs(C, eta), n, (eta, max_iter, tol)
+    def __init__(self, C, eta, max_iter, tol):
+        self.K, self.settings = _gibbs(C, eta), (eta, max_iter, tol)
+        self.points = len(C)
 
-    def values(self, orders):
-        orders = check_orders(orders, len(self.K))
-        cuts = ((order[: self.n], order[self.n :]) for order in orders)
-        return np.array([_divergence(self.K, x, y, *self.settings) for x, y in cuts])
+    def values(self, marks):
+        pairs = map(sides, marks)
+        return np.array([_divergence(self.K, x, y, *self.settings) for x, y in pairs])
 
 # %% ../../nbs/study/02_rivals.ipynb #c080
 # shares of the mean pooled cost, from nearly exact transport to nearly MMD
@@ -925,12 +928,12 @@ class SinkhornTest(_Test):
             return ETAS
         return [check_number(e, "eta", 0.01) for e in np.atleast_1d(self.eta).tolist()]
 
-    def _statistic(self, Z, n):
+    def _statistic(self, Z):
         max_iter = check_number(self.max_iter, "max_iter", 1, integer=True)
         tol, etas = check_number(self.tol, "tol", 0), np.array(self._etas())
         C = squared_distances(Z)
         unit = C.sum() / (len(C) * (len(C) - 1))
-        parts = [SinkhornStatistic(C, n, e * unit, max_iter, tol) for e in etas]
+        parts = [SinkhornStatistic(C, e * unit, max_iter, tol) for e in etas]
         if not self.valid:
             return Afterwards(parts)
         return parts[0] if np.ndim(self.eta) == 0 else Together(parts)
@@ -979,10 +982,10 @@ def _centred(rows):
     return np.linalg.qr(F, mode="r") if len(F) > F.shape[1] else F
 
 
-def kl_parts(phi, order, n, smooth, sharp):
+def kl_parts(X, Y, smooth, sharp):
     "‖H‖² at γ = smooth, then the covariances' KL at γ = sharp, both in both directions"
-    F, G = _centred(phi[order[:n]]), _centred(phi[order[n:]])
-    m = len(order) - n
+    F, G = _centred(X), _centred(Y)
+    n, m = len(X), len(Y)
     by_x, by_y = _whitening(F, n, smooth), _whitening(G, m, smooth)
     norms = [_hs_norm(F, n, G, m, smooth, by_y), _hs_norm(G, m, F, n, smooth, by_x)]
     by_x, by_y = _whitening(F, n, sharp), _whitening(G, m, sharp)
@@ -995,8 +998,8 @@ def kl_parts(phi, order, n, smooth, sharp):
 class KLRStatistic(Statistic):
     "Parts of the kernel likelihood ratio, five columns for each matrix of features"
 
-    def __init__(self, features, n, ridges):
-        self.n, self.parts = n, []
+    def __init__(self, features, ridges):
+        self.points, self.parts = len(features[0]), []
         for phi in features:
             phi = phi - phi.mean(0)
             values, vectors = np.linalg.eigh(phi.T @ phi / len(phi))
@@ -1004,16 +1007,16 @@ class KLRStatistic(Statistic):
             white = (phi @ vectors) / np.sqrt(np.maximum(values, 0.0) + sharp)
             self.parts.append((phi, white, smooth, sharp))
 
-    def values(self, orders):
-        orders = check_orders(orders, len(self.parts[0][0]))
-        return np.array([self._row(order) for order in orders])
+    def values(self, marks):
+        return np.array([self.value(row) for row in marks])
 
-    def _row(self, order):
-        row, n = [], self.n
+    def value(self, marks) -> list:
+        "Five parts for each matrix of features"
+        found = []
         for phi, white, smooth, sharp in self.parts:
-            delta = white[order[:n]].mean(0) - white[order[n:]].mean(0)
-            row += [*kl_parts(phi, order, n, smooth, sharp), delta @ delta]
-        return row
+            delta = white[marks].mean(0) - white[~marks].mean(0)
+            found += [*kl_parts(phi[marks], phi[~marks], smooth, sharp), delta @ delta]
+        return found
 
 
 @_calibrate.register
@@ -1046,7 +1049,7 @@ class KLRTest(_Test):
     def __init__(self, factors=(0.5, 16.0), ridges=(1.0, 1e-4), rank=200):
         self.factors, self.ridges, self.rank = factors, ridges, rank
 
-    def _statistic(self, Z, n):
+    def _statistic(self, Z):
         rank = check_number(self.rank, "rank", 1, integer=True)
         positive = dict(low=0, open_low=True)
         factors = [check_number(f, "factors", **positive) for f in self.factors]
@@ -1054,19 +1057,20 @@ class KLRTest(_Test):
         median = median_bandwidth(Z)
         kernels = (Gaussian(median * factor) for factor in factors)
         features = [make_features(k, Z, rank=min(rank, len(Z))).phi for k in kernels]
-        return KLRStatistic(features, n, ridges)
+        return KLRStatistic(features, ridges)
 
 # %% ../../nbs/study/02_rivals.ipynb #c096
 class RankStatistic(Statistic):
     "Mean rank of Y less that of X, of scores that do not see the labels"
 
-    def __init__(self, scores, n):
-        self.twice, self.n = np.rint(2 * rankdata(scores)).astype(np.int64), n
+    def __init__(self, scores):
+        self.twice = np.rint(2 * rankdata(scores)).astype(np.int64)
+        self.points = len(self.twice)
 
-    def values(self, orders):
-        N, n = len(self.twice), self.n
-        twice = self.twice[check_orders(orders, N)]
-        return twice[:, n:].sum(1) / (2 * (N - n)) - twice[:, :n].sum(1) / (2 * n)
+    def values(self, marks):
+        n, of_x = marks.sum(1), marks @ self.twice
+        of_y = self.twice.sum() - of_x
+        return of_y / (2 * (self.points - n)) - of_x / (2 * n)
 
 # %% ../../nbs/study/02_rivals.ipynb #c099
 def _boosted_trees():
@@ -1130,8 +1134,8 @@ class ClassifierTest(_Test):
             return self.classifier_.decision_function(Z)
         return self.classifier_.predict_proba(Z)[:, 1]
 
-    def _statistic(self, Z, n):
-        return RankStatistic(self.scores(Z), n)
+    def _statistic(self, Z):
+        return RankStatistic(self.scores(Z))
 
 # %% ../../nbs/study/02_rivals.ipynb #c103
 def paper_baselines(extra: bool = False) -> dict:

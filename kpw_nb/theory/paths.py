@@ -111,13 +111,13 @@ def _augment(source, end, supply, demand, rows, mass, degree, via, came):
 
 # %% ../../nbs/theory/11_paths.ipynb #c017
 @kernel
-def _gather(C, order, n):
-    "The costs of the first `n` points of `order` against the rest"
-    A = np.empty((n, order.size - n))
-    for i in range(n):
-        costs, row = C[order[i]], A[i]
+def _gather(C, x, y):
+    "The costs of the points `x` against `y`"
+    A = np.empty((x.size, y.size))
+    for i in range(x.size):
+        costs, row = C[x[i]], A[i]
         for j in range(row.size):
-            row[j] = costs[order[n + j]]
+            row[j] = costs[y[j]]
     return A
 
 
@@ -136,11 +136,11 @@ def _first_partners(A, v, supply, demand, rows, mass, degree, dist):
 
 # %% ../../nbs/theory/11_paths.ipynb #c018
 @kernel
-def shortest_paths(C, order, n):
-    "W of the first `n` points of `order` against the rest, from the pooled costs `C`"
-    m = order.size - n
+def shortest_paths(C, x, y):
+    "W of the points `x` against the points `y`, from the pooled costs `C`"
+    n, m = x.size, y.size
     units_x, units_y = m // math.gcd(n, m), n // math.gcd(n, m)
-    A, v = _gather(C, order, n), np.full(m, np.inf)
+    A, v = _gather(C, x, y), np.full(m, np.inf)
     for i in range(n):
         for j in range(m):
             v[j] = A[i, j] if A[i, j] < v[j] else v[j]

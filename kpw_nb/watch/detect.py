@@ -53,7 +53,7 @@ from kpw_nb.theory.distance import (
     cost_scale,
 )
 from ..compare.relabel import pvalue_interval
-from ..compare.statistics import as_candidates, mmd_values, shortest_paths
+from ..compare.statistics import MMD, as_candidates, shortest_paths
 
 # %% ../../nbs/watch/03_detect.ipynb #c006
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class PairMMD(PairStatistic):
     quick = True
 
     def value(self, M, n):
-        return mmd_values(M, np.arange(len(M))[None], n)[0]
+        return MMD(M).values(np.arange(len(M))[None] < n)[0]
 
 
 class PairMean(PairStatistic):
@@ -161,7 +161,7 @@ class PairProjected(PairStatistic):
         return ((A[:, None] - B) ** 2).sum(-1)
 
     def value(self, M, n):
-        return shortest_paths(M, np.arange(len(M)), n)
+        return shortest_paths(M, np.arange(n), np.arange(n, len(M)))
 
 # %% ../../nbs/watch/03_detect.ipynb #c022
 _NEEDS_FACTOR = (
