@@ -111,10 +111,12 @@ class InputError(ValueError):
         column: object = None,
         row: object = None,
     ):
-        super().__init__(problem)  # pickle calls the class with this, then sets fields
         self.problem, self.remedy = problem, remedy
         self.argument, self.sample = argument, sample
         self.column, self.row = column, row
+        super().__init__(
+            str(self)
+        )  # pickle calls the class with this, then sets fields
 
     def render(self, option: Callable | None = None, names: dict | None = None) -> str:
         """The message in the words of a caller.
