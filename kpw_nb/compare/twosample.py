@@ -27,7 +27,7 @@ from kpw_nb.ground.core import (
     spawn_seeds,
 )
 from kpw_nb.compare.designs import (
-    Asked,
+    DesignOptions,
     Design,
     Designed,
     read_design,
@@ -622,7 +622,7 @@ def _design_rows(result):
     if design.free:
         return []
     count = in_number(design.relabelling.count)
-    words = f"{design.said}; {count} relabellings"
+    words = f"{design.description}; {count} relabellings"
     return [
         ("design", f"{words}, the smallest possible p is {result.smallest_pvalue:.2g}")
     ]
@@ -777,7 +777,7 @@ def _warn_if_hopeless(design, plan, alpha=0.05):
         points = len(relabelling.observed)
         what = f"{design.n} and {points - design.n} points"
         if not design.free:
-            what = f"{relabelling.count} relabellings ({design.said})"
+            what = f"{relabelling.count} relabellings ({design.description})"
         warnings.warn(
             f"{what} can never reject at level {alpha}: the smallest "
             f"possible p-value is {smallest:.2g}. Collect more data.",
@@ -806,7 +806,7 @@ def _gathered(t, X, Y):
 
 def _designed(t, X, Y, asked) -> Designed:
     "Tables and design; without a design they stay as they are"
-    if not asked.anything:
+    if asked.is_free:
         return Designed(X, Y, None)
     if is_lazy(X) or is_lazy(Y):
         X, Y = _in_memory(X, Y)
@@ -1157,7 +1157,10 @@ class KPWTest(BaseEstimator):
             The answer, and how it was found.
         """
         check_resamples(n_resamples)
-        root, asked = root_seed(rng), Asked(strata, clusters, paired, self.weigh)
+        root, asked = (
+            root_seed(rng),
+            DesignOptions(strata, clusters, paired, self.weigh),
+        )
         run = dict(n_resamples=n_resamples, workers=workers, progress=progress)
         with one_thread():
             if hasattr(self, "projectors_"):
@@ -1179,10 +1182,10 @@ def _encoded(t, found):
 def _test(t, X, Y, asked, root, run):
     "The test of samples that nothing was trained for"
     clock = _Clock()
-    if not asked.anything:
+    if asked.is_free:
         X, Y = _gathered(t, X, Y)
     found, encoder = _designed(t, X, Y, asked), None
-    lazy, with_design = isinstance(found.X, Blocks), asked.anything
+    lazy, with_design = isinstance(found.X, Blocks), not asked.is_free
     plan = resolve(t, _rows_in(found.X), _rows_in(found.Y), lazy, with_design)
     if plan.method != "stream":
         found, encoder = _encoded(t, found)
