@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from .features import Pool
+from ..ground.errors import InputError
 from kpw_nb.ground.core import (
     Result,
     check_choice,
@@ -166,7 +167,7 @@ def _check_settings(t):
     check_number(t.kept, "kept", 4, integer=True)
     check_tables(t.scale, t.missing)
     if _is(t.candidates, "cv") and t.method in ("refit", "stream"):
-        raise ValueError(
+        raise InputError(
             "candidates='cv' chooses by held-out data, so it needs method='split'."
         )
     if not _is(t.candidates, "cv"):
@@ -216,18 +217,18 @@ def _is_quick(t, n, m):
 def _check_stream(t, wish, lazy):
     "Refuse what needs rows that are not at hand, or held-out ones"
     if wish and t.method == "stream":
-        raise ValueError(
+        raise InputError(
             f"{wish} is about held-out data, which method='stream' does not have; use "
             "method='split' or 'auto'."
         )
     if lazy and (wish or t.method in ("refit", "split") or not _can_stream(t)):
-        raise ValueError(
+        raise InputError(
             "X and Y are dask collections, of which sums are formed where they lie: "
             "that is method='stream' or 'auto' with candidates='auto' or names of the "
             "default family. For all else pass arrays (X.compute())."
         )
     if t.method == "stream" and not _can_stream(t):
-        raise ValueError(
+        raise InputError(
             "method='stream' adds up the features of the default family; use "
             "candidates='auto' or its names, or method='split' for projectors."
         )
@@ -236,7 +237,7 @@ def _check_stream(t, wish, lazy):
 def _check_design(t, wish):
     "Refuse what would cut through a cluster or a pair"
     if wish or t.method in ("split", "stream"):
-        raise ValueError(
+        raise InputError(
             f"{wish or f'method={t.method!r}'} cuts the rows into parts, and a design "
             "(strata, clusters, paired) says which belong together; leave it out, or "
             "train on other clusters first: KPWTest('split').fit(A, B).test(X, Y, "
@@ -252,7 +253,7 @@ def _method(t, n, m, lazy, designed=False):
         return _check_design(t, wish)
     _check_stream(t, wish, lazy)
     if t.method == "refit" and wish:
-        raise ValueError(
+        raise InputError(
             f"{wish} is about held-out data, which method='refit' does not have; use "
             "method='split' or 'auto'."
         )
@@ -399,7 +400,7 @@ def train_candidates(t, plan: Plan, X: Sample, Y: Sample, seed) -> Trained:
         family = as_candidates(t.candidates, partial(trained_family, Z))
     named = [c.name for c in family if isinstance(c, Member)]
     if named:
-        raise ValueError(
+        raise InputError(
             f"candidates: {', '.join(named)} cannot be trained on other rows; use "
             "method='refit', or projectors."
         )
@@ -515,7 +516,7 @@ def _same_frame(X, Y):
         return Y[names[0]]
     only = [str(c) for c in set(names[0]) ^ set(names[1])]
     if only:
-        raise ValueError(
+        raise InputError(
             f"the columns differ: {', '.join(sorted(only)[:8])} only in one of X and "
             "Y; give both the same columns."
         )
@@ -539,7 +540,7 @@ def _blocks(X, Y, missing="error"):
             X, Y = complete_rows(X), complete_rows(Y)
     samples = as_blocks(X, "X"), as_blocks(Y, "Y")
     if samples[0].width != samples[1].width:
-        raise ValueError(
+        raise InputError(
             f"X has {samples[0].width} features but Y has {samples[1].width}; give "
             "both samples the same columns in the same order."
         )
@@ -569,7 +570,7 @@ def _stream(t, plan, X, Y, design, seeds, run, clock):
         return as_candidates(t.candidates, partial(default_family, shared))
 
     if t.missing == "drop" and any(s.lazy for s in samples):
-        raise ValueError(
+        raise InputError(
             "missing='drop' needs the rows in memory; use missing='indicator', or "
             "drop them where they lie: X.dropna()."
         )
@@ -741,7 +742,7 @@ def _check_rows(t, sample):
     "None of the rows of the training; two draws of 1,000 of 5,000 images share a fifth"
     seen = share_seen(t.marks_, sample.values)
     if seen > 0.3:
-        raise ValueError(
+        raise InputError(
             f"{sample.name} holds rows that the test was trained on ({seen:.0%} of "
             "them), so the p-value would mean nothing; test other rows, or call test "
             "without fit."
@@ -752,13 +753,13 @@ def held_out_samples(t, X, Y) -> tuple:
     "Both samples for a trained test: its columns in its order, and not its rows"
     X, Y = as_samples(X, Y)
     if X.values.shape[1] != t.n_features_in_:
-        raise ValueError(
+        raise InputError(
             f"X has {X.values.shape[1]} features, but the test was trained on "
             f"{t.n_features_in_}; pass the same columns."
         )
     if t.columns_ and X.columns:
         if set(t.columns_) != set(X.columns):
-            raise ValueError(
+            raise InputError(
                 f"X has the columns {', '.join(X.columns[:8])}, but the test was "
                 f"trained on {', '.join(t.columns_[:8])}; pass the same columns."
             )
@@ -818,7 +819,7 @@ def _in_memory(X, Y):
     samples = _blocks(X, Y)
     rows = sum(map(len, samples))
     if rows > _MOST_GATHERED:
-        raise ValueError(
+        raise InputError(
             f"X and Y are dask collections of {rows} rows; with strata, clusters or "
             f"paired at most {_MOST_GATHERED} are brought together. Average the rows "
             "of each cluster first, or pass fewer rows of each."

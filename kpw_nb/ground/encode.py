@@ -215,7 +215,8 @@ def _gaps_in_words(tables):
     for j in bad[:5]:
         each = [(c, sample_mark(t.name)) for c, t in zip(counts[:, j], tables) if c]
         some = ", ".join(f"{c} in {sample}" for c, sample in each)
-        words.append(f"{called(tables[0].names[j])} ({some})")
+        name = the_column(tables[0].names[j]).removeprefix("column ")
+        words.append(f"{name} ({some})")
     more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
     return ", ".join(words) + more
 
