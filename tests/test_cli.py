@@ -533,7 +533,7 @@ BAD = {  # words of the command: what the line must say
     "test one.csv y.csv": "one row",
     "test text.csv y.csv": "'age' is a category in text.csv but a number in y.csv",
     "test labelled.csv y.csv": "'group' only in labelled.csv; choose common ones",
-    "test dates.csv y.csv": "'d', 'v' only in dates.csv and 'height', 'weight', 'age' only in",
+    "test dates.csv y.csv": "'d', 'v' only in dates.csv and 'height', 'wei",
     "test x.csv narrow.csv": "'age' only in x.csv; choose common ones with --columns",
     "test x.csv other.csv": "'age' only in x.csv and 'size' only in other.csv",
     "test x.npy narrow.csv": "3 features but narrow.csv has 2",

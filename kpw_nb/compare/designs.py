@@ -248,9 +248,10 @@ def _check_both_sides(blocks: Named, n: int, what: str):
     lonely = np.flatnonzero((of_x == 0) | (of_x == sizes))
     if len(lonely):
         k = lonely[0]
+        side = "{X}" if of_x[k] else "{Y}"
         more = f" (and {len(lonely) - 1} more)" if len(lonely) > 1 else ""
         raise InputError(
-            f"stratum {blocks.shown(k)} has {what} of {'{X}' if of_x[k] else '{Y}'} only"
+            f"stratum {blocks.shown(k)} has {what} of {side} only"
             f"{more}, so no label can move in it",
             "leave it out, or merge it with another stratum",
         )

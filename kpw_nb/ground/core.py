@@ -150,7 +150,7 @@ _PROCESS = uuid.uuid4().hex[:12]  # in the names of the files this process write
 
 
 def _forgiving(files):
-    """Mark numba's cache files with this process; damaged ones are as good as missing."""
+    """Mark numba's cache files with this process; damaged ones count as missing."""
     # Private, because numba has no documented hook here: the folder can be chosen, but
     # files are opened at the first call of a kernel, long after the decorator is done,
     # and a folder removed by then may be in use by other processes.

@@ -310,7 +310,8 @@ def _dates(texts, where):
     if wrong.any():
         row = wrong.argmax()
         raise InputError(
-            f"{where} holds dates, but {called(texts[row][:40])} in row {row + 1} is none",
+            f"{where} holds dates, but {called(texts[row][:40])} in row {row + 1} is "
+            "none",
             "write all dates like 2020-12-31, and leave unknown ones empty",
         )
     return days.dt.tz_localize(None) if zoned else days
@@ -349,7 +350,8 @@ def _check_slips(texts, where):
         return
     row = next(i for i, t in enumerate(texts) if t is not None and t not in figures)
     raise InputError(
-        f"{where} holds numbers, but {called(texts[row][:40])} in row {row + 1} is none",
+        f"{where} holds numbers, but {called(texts[row][:40])} in row {row + 1} is "
+        "none",
         "fix it, leave it empty if it is unknown, or leave the column out with {drop}",
     )
 
@@ -488,8 +490,9 @@ def _check_flat(schema, names, name):
     for c in names:
         kind = schema.field(c).type
         if kind.num_fields:  # a list or a record
+            what = verbatim(first_line(kind, 40))
             raise InputError(
-                f"{name}: column {called(c)} holds {verbatim(first_line(kind, 40))} in every cell",
+                f"{name}: column {called(c)} holds {what} in every cell",
                 f"write its parts as columns, or leave it out with {option('drop', c)}",
             )
 
@@ -821,7 +824,8 @@ def _entry_error(table, column):
         what += f", row {verbatim(row)} {'is empty or NaN' if gap else 'is infinite'}"
         remedy = f"drop or fill such rows, or {remedy}"
     else:
-        what += f" does not hold numbers ({called(first_line(value, 40))} in row {verbatim(row)})"
+        text = called(first_line(value, 40))
+        what += f" does not hold numbers ({text} in row {verbatim(row)})"
     return InputError(f"{table.path}: {what}", remedy, column=column.name, row=row)
 
 

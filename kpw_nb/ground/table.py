@@ -439,14 +439,14 @@ def column_order(
     want: tuple, have: tuple, samples: tuple = ("{X}", "{Y}"), remedy: str = ""
 ) -> list:
     "Where the columns `want` of one sample stand among those another has"
+    first, second = samples
     if not (has_names(want) and has_names(have)):
         if len(want) != len(have):
             raise InputError(
-                f"{samples[0]} has {len(want)} features but {samples[1]} has {len(have)}",
+                f"{first} has {len(want)} features but {second} has {len(have)}",
                 remedy or "give both samples the same columns in the same order",
             )
         return list(range(len(want)))
-    first, second = samples
     only = _only_in(want, have, first) + _only_in(have, want, second)
     if only:
         problem = f"the columns differ: {' and '.join(only)}"

@@ -109,7 +109,7 @@ def _show_notes(notes, names):
 
 @contextmanager
 def _computing(names=("X", "Y")):
-    "Errors about the input become one line in the words of the command; warnings, notes"
+    "An error about the input becomes one line for the terminal; warnings become notes"
     names = dict(zip("XY", names))
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always")

@@ -881,7 +881,8 @@ class KPWDetector(BaseEstimator):
         if not math.isfinite(statistic):
             raise InputError(
                 "a frame is too large: the statistic of its window is not finite; "
-                "divide each column by its scale, or use a bounded kernel such as 'gaussian'."
+                "divide each column by its scale, or use a bounded kernel such as "
+                "'gaussian'."
             )
         return statistic
 
