@@ -12,21 +12,22 @@ from hypothesis import given, strategies as st
 
 import kpw_nb.ground.core as core
 
+GROUND = Path(core.__file__).parent
 RUN = """
 from kpw_nb.ground.core import _cache_dir
-import kpw_nb.inner, kpw_nb.outer
-print(_cache_dir("outer"), kpw_nb.outer.f(1.0))
+import kpw_nb.theory.inner, kpw_nb.compare.outer as outer
+print(_cache_dir("compare.outer"), outer.f(1.0))
 """
 INNER = """
-from .core import kernel
+from ..ground.core import kernel
 STEP = 1.0
 @kernel
 def g(x):
     return x + STEP
 """
 OUTER = """
-from .core import kernel
-from .inner import g
+from kpw_nb.ground.core import kernel
+from ..theory.inner import g
 @kernel
 def f(x):
     return 2 * g(x)
@@ -37,12 +38,19 @@ def f(x):
 def package(tmp_path):
     "With this project's decorator: `outer` calls a kernel of `inner`; `other` is alone"
     folder = tmp_path / "kpw_nb"
-    folder.mkdir()
-    (folder / "__init__.py").write_text("")
-    (folder / "core.py").write_text(Path(core.__file__).read_text(encoding="utf-8"))
-    (folder / "inner.py").write_text(INNER)
-    (folder / "outer.py").write_text(OUTER)
-    (folder / "other.py").write_text("A = 1\n")
+    parts = dict(
+        ground=("core", "errors"), theory=("inner",), compare=("outer", "other")
+    )
+    made = dict(inner=INNER, outer=OUTER, other="A = 1\n")
+    for part, names in parts.items():
+        (folder / part).mkdir(parents=True)
+        for name in names:
+            text = made.get(name)
+            if text is None:
+                text = (GROUND / f"{name}.py").read_text(encoding="utf-8")
+            (folder / part / f"{name}.py").write_text(text)
+    for place in (folder, *(folder / part for part in parts)):
+        (place / "__init__.py").write_text("")
     return folder
 
 
@@ -68,9 +76,11 @@ def run(package):
 def test_a_changed_callee_is_noticed_and_an_unrelated_edit_is_not(package):
     first, value = run(package)
     assert value == 4 and any(Path(first).rglob("*.nbi"))
-    (package / "other.py").write_text("A = 2\n")
+    (package / "compare" / "other.py").write_text("A = 2\n")
     assert run(package) == (first, 4.0)
-    (package / "inner.py").write_text(INNER.replace("STEP = 1.", "STEP = 2."))
+    (package / "theory" / "inner.py").write_text(
+        INNER.replace("STEP = 1.", "STEP = 2.")
+    )
     second, value = run(package)
     assert second != first and value == 6  # numba's own cache would still say 4
 
@@ -86,10 +96,11 @@ def test_kernels_of_other_code_are_not_cached():
 def test_processes_that_compile_at_once_do_not_mix_their_files(package):
     "Neither has seen the other's index: what is loaded belongs to the key"
     code = """
-import kpw_nb.ground.core as core, kpw_nb.inner, importlib
-first = kpw_nb.inner.g._cache._cache_file
+import importlib
+import kpw_nb.ground.core as core, kpw_nb.theory.inner as inner
+first = inner.g._cache._cache_file
 core._PROCESS = 'another'
-second = importlib.reload(kpw_nb.inner).g._cache._cache_file
+second = importlib.reload(inner).g._cache._cache_file
 load = second._load_index
 first.save('key of doubles', 'code for doubles')
 second._load_index = lambda: {}  # it looked before the other had written
@@ -109,12 +120,12 @@ import importlib
 from pathlib import Path
 import numpy as np
 from kpw_nb.ground.core import _cache_dir
-import kpw_nb.inner, kpw_nb.outer
+import kpw_nb.theory.inner as inner, kpw_nb.compare.outer as outer
 
 def call():
     "With new kernels, as in a new process; the last is how many came from the cache"
-    importlib.reload(kpw_nb.inner)
-    f = importlib.reload(kpw_nb.outer).f
+    importlib.reload(inner)
+    f = importlib.reload(outer).f
     return f(1.0), f(2), sum(f.stats.cache_hits.values())
 
 def damage(path, how):
@@ -126,7 +137,7 @@ call()
 assert call() == (4.0, 6.0, 2)
 for kind in ("nbi", "nbc"):
     for how in (0, 0.01, 0.3, 0.9, 0.999, "noise"):
-        for path in Path(_cache_dir("outer")).parent.rglob(f"*.{kind}"):
+        for path in Path(_cache_dir("compare.outer")).parent.rglob(f"*.{kind}"):
             damage(path, how)
         try:
             print(kind, how, call() == (4.0, 6.0, 0), call() == (4.0, 6.0, 2))
@@ -139,7 +150,7 @@ def test_a_damaged_file_is_compiled_again(package):
     "A full disk or a killed process must not break every later call"
     found = np.reshape(python(package, DAMAGE), (-1, 4))
     assert len(found) == 12
-    assert (found[:, 2:] == "True").all(), found  # and is mended, not only survived
+    assert (found[:, 2:] == "True").all(), found  # and is replaced, not only survived
 
 
 # The number that repeats a run --------------------------------------------------------
@@ -211,6 +222,6 @@ def test_numpy_s_global_state_is_left_alone():
 
 
 @pytest.mark.parametrize("rng", [-1, 1.5, "7", True, [1], np.random.RandomState(0)])
-def test_what_is_no_rng_is_refused(rng):
+def test_an_invalid_rng_is_an_error(rng):
     with pytest.raises(TypeError, match="rng must be a non-negative integer"):
         core.root_seed(rng)

@@ -18,7 +18,7 @@ from scipy.stats import binom
 from kpw_nb import KPWProjector, KPWTest, WitnessProjector, kpw_test
 from kpw_nb.study import rivals as baselines
 from kpw_nb.show.cli import main
-from kpw_nb.compare.designs import Asked, Design, bring_together, read_design
+from kpw_nb.compare.designs import DesignOptions, Design, bring_together, read_design
 from kpw_nb.compare.relabel import Free, Strata, permutation_pvalue
 from kpw_nb.compare.statistics import MMD, Contrast, under
 
@@ -175,7 +175,7 @@ def test_enumeration(seed):
     design = read_design(
         F[:n],
         F[n:],
-        Asked((strata[:n], strata[n:]), (members[:n], members[n:])),
+        DesignOptions((strata[:n], strata[n:]), (members[:n], members[n:])),
     ).design
     statistic = under(Contrast(F), design)
     count = design.relabelling.count
@@ -363,7 +363,7 @@ def test_energy_of_clusters_is_that_of_their_mean_kernel():
     A, B = cells(9)
     Z = np.vstack([A[["a", "b", "c"]], B[["a", "b", "c"]]])
     K = np.exp(-((Z[:, None] - Z) ** 2).sum(2))
-    design = read_design(A, B, Asked(clusters="donor")).design
+    design = read_design(A, B, DesignOptions(clusters="donor")).design
     M = np.array(
         [(design.members == k) / (design.members == k).sum() for k in range(12)]
     )

@@ -538,7 +538,7 @@ def test_missing_file():
 
 
 BAD_FILES = {  # name and content of X, and what the sentence says
-    "empty": ("a.csv", b"", "a.csv is empty; correct the file and upload it again"),
+    "empty": ("a.csv", b"", "a.csv is empty; fix the file and upload it again"),
     "kind": ("a.xlsx", b"PK", "a.xlsx: files of this kind are not read"),
     "no kind": ("noname", b"1,2\n3,4", "noname: files of this kind are not read"),
     "ragged": ("a.csv", b"1,2\n3\n4,5,6", "a.csv cannot be read"),

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tables import two_samples, write_tables
 
-from kpw_nb.ground.files import BadInput, read_samples, read_table
+from kpw_nb.ground.errors import InputError
+from kpw_nb.ground.files import read_samples, read_table
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def frame_of(text, name="t.csv", **options):
 
 
 def refused(text, says, name="t.csv", **options):
-    with pytest.raises(BadInput, match=says):
+    with pytest.raises(InputError, match=says):
         frame_of(text, name, **options)
 
 
@@ -105,13 +106,13 @@ UNCLEAR = ["1999,2000\n1999,2005\n", "1999,2000\n5,6\n1998,2007\n", "1.5,a\n2.5,
 
 @pytest.mark.parametrize("text", UNCLEAR)
 def test_header_may_be_unclear(text):
-    refused(text, "--header yes or --header no")
+    refused(text, "header='yes' or header='no'")
     assert len(frame_of(text, header="no")) == text.count("\n")
 
 
 def test_index_of_pandas():
     text = ",a\n7,1\n9,2\n"
-    refused(text, "--drop unnamed1, .* --id unnamed1")
+    refused(text, "drop='unnamed1', .* id='unnamed1'")
     assert list(frame_of(text, drop=["unnamed1"])) == ["a"]
     assert list(frame_of(text, id="unnamed1").index) == ["7", "9"]
 
@@ -277,7 +278,7 @@ BAD_BYTES = {  # name: (file, its bytes, what the message says)
 
 @pytest.mark.parametrize("name, content, says", BAD_BYTES.values(), ids=BAD_BYTES)
 def test_bad_bytes(name, content, says):
-    with pytest.raises(BadInput) as e:
+    with pytest.raises(InputError) as e:
         read_table(name, content=content)
     assert says in str(e.value)
     assert says in e.value.problem or says in e.value.remedy
@@ -333,7 +334,7 @@ def test_bad_packs(here, name):
     (here / "cut.csv.gz").write_bytes(whole[:-20])
     (here / "hollow.csv.gz").write_bytes(gzip.compress(b""))
     (here / "bare.gz").write_bytes(whole)
-    with pytest.raises(BadInput, match=BAD_PACKS[name]):
+    with pytest.raises(InputError, match=BAD_PACKS[name]):
         read_table(name)
 
 
@@ -360,9 +361,9 @@ def test_standard_input(here, monkeypatch):
     assert (s.names, len(s.X), len(s.Y)) == (("group = a", "group = b"), 30, 24)
     assert s.files[0]["bytes"] == (here / "labelled.csv").stat().st_size
     pipe(monkeypatch, b"")
-    with pytest.raises(BadInput, match="standard input is empty"):
+    with pytest.raises(InputError, match="standard input is empty"):
         read_table("-")
-    with pytest.raises(BadInput, match="give a file for one of them"):
+    with pytest.raises(InputError, match="give a file for one of them"):
         read_samples("-", "-")
 
 
@@ -415,14 +416,14 @@ def test_labels_of_parquet(here):
 
 def test_ids(here):
     text = "who,v,g\nu,1,a\nv,2,a\nu,3,b\nw,4,b\n"
-    refused(text, "'u' stands twice in 'who', again in row 3; give --id", id="who")
+    refused(text, "'u' stands twice in 'who', again in row 3; give id", id="who")
     (here / "t.csv").write_text(text)
     s = read_samples("t.csv", label="g", id="who")  # once in each sample
     assert (list(s.X.index), list(s.Y.index)) == (["u", "v"], ["u", "w"])
     text = text.replace("w,4", "u,4")
     refused(text, "'u' stands twice within 'b' in 'who'", id="who", label="g")
     refused("who,v\nu,1\n,2\n", "'who' is empty in row 2; fill it", id="who")
-    refused("who,v\nu,1\nw,2\n", "no column 'name' for --id; it has who", id="name")
+    refused("who,v\nu,1\nw,2\n", "no column 'name' for id; it has who", id="name")
     refused(text, "both name 'g'", id="g", label="g")
     np.save("t.npy", [[7.0, 1], [9, 2]])
     assert list(read_table("t.npy", id="1").frame.index) == [7, 9]

@@ -174,13 +174,13 @@ def test_no_machine_paths():
 
 
 def test_only_core_sets_the_numba_cache():
-    # numba's own cache runs stale code (ground/00_core, "Kernels that are compiled
+    # numba's own cache runs stale code (ground/01_core, "Kernels that are compiled
     # once"): one decorator may use it
     option = re.compile(r"cache\s*=\s*" + "True")
     found = [
         f"{p.name}, cell {i}"
         for p in notebooks()
-        if p.stem != "00_core"
+        if p.stem != "01_core"
         for i, source, _ in code_cells(p)
         if option.search(source)
     ]

@@ -18,7 +18,15 @@ from ..ground.core import TINY, check_choice
 from ..ground.encode import has_gap
 from .relabel import Free, Relabelling, Strata
 from ..ground.sample import Sample, sample_columns
-from ..ground.table import BadTable, Columns, called, in_kinds, read_columns
+from kpw_nb.ground.errors import (
+    InputError,
+    InputWarning,
+    either,
+    option,
+    sample_mark,
+    verbatim,
+)
+from ..ground.table import Columns, called, in_kinds, read_columns, the_column
 
 # %% ../../nbs/compare/02_designs.ipynb #c010
 def averages(codes) -> csr_array:
@@ -56,7 +64,7 @@ class Design:
         The cluster or pair of each row: what is independent of each other.
     weigh : {"clusters", "rows"}
         Do clusters weigh alike, or as many as their rows?
-    said : str
+    description : str
         The design in words.
     assumes : str
         What it takes for granted.
@@ -68,7 +76,7 @@ class Design:
     batches: np.ndarray | None = None
     units: np.ndarray | None = None
     weigh: str = "clusters"
-    said: str = "rows are exchanged freely"
+    description: str = "rows are exchanged freely"
     assumes: str = "that rows are independent of each other"
 
     @property
@@ -147,7 +155,7 @@ class Named(NamedTuple):
     codes: np.ndarray  # (N,)
     names: np.ndarray  # what the user calls each code
 
-    def said(self, code) -> str:
+    def shown(self, code) -> str:
         "A label in a message"
         name = self.names[code]
         whole = isinstance(name, float) and name.is_integer()
@@ -165,20 +173,28 @@ def _one_column(labels, table, argument):
     "The labels of one sample's rows as a list"
     values = np.asarray(labels, dtype=object)
     if values.ndim != 1:
-        raise ValueError(
-            f"{argument} must hold a list of labels for {table.name}, one a row, "
-            f"got an array of shape {values.shape}; pass its column."
+        raise InputError(
+            f"{argument} must hold a list of labels for {sample_mark(table.name)}, one "
+            f"a row, got an array of shape {values.shape}",
+            "pass its column",
+            argument=argument,
         )
     if len(values) != len(table):
-        raise ValueError(
+        raise InputError(
             f"{argument} has {len(values)} labels for the {len(table)} rows of "
-            f"{table.name}; pass one label for each row."
+            f"{sample_mark(table.name)}",
+            "pass one label for each row",
+            argument=argument,
         )
     gaps = _no_label(values)
     if gaps.any():
-        raise BadTable(
-            f"{argument}: row {table.rows[gaps.argmax()]} of {table.name} has no label",
+        raise InputError(
+            f"{argument}: row {verbatim(table.rows[gaps.argmax()])} of "
+            f"{sample_mark(table.name)} has no label",
             "give it one, or leave the row out",
+            argument=argument,
+            sample=table.name,
+            row=table.rows[gaps.argmax()],
         )
     return values
 
@@ -194,12 +210,16 @@ def _of_table(column, table, argument):
     "The labels in a column of a table"
     if column not in table.names:
         some = ", ".join(map(called, table.names[:8]))
-        raise BadTable(
-            f"{argument}={called(column)} is no column of {table.name}, which has "
-            f"{some}{', ...' if len(table.names) > 8 else ''}",
-            "pass the name of a column of both, or a pair (labels of the rows of X, "
-            "labels of the rows of Y)",
-            f"name a column that both files have with --{argument}",
+        raise InputError(
+            f"{option(argument, column)} is no column of {sample_mark(table.name)}, "
+            f"which has {some}{', ...' if len(table.names) > 8 else ''}",
+            "pass the name of a column of both"
+            + either(
+                ", or a pair (labels of the rows of X, labels of the rows of Y)", ""
+            ),
+            argument=argument,
+            sample=table.name,
+            column=column,
         )
     return table.column(column)
 
@@ -221,76 +241,76 @@ def read_labels(value, argument: str, X: Columns, Y: Columns) -> Named:
     return Named(codes.astype(np.int64), np.asarray(names, dtype=object))
 
 # %% ../../nbs/compare/02_designs.ipynb #c024
-def _refuse_one_sided(blocks: Named, n: int, what: str):
+def _check_both_sides(blocks: Named, n: int, what: str):
     "Every stratum needs points of both samples"
     sizes = np.bincount(blocks.codes)
     of_x = np.bincount(blocks.codes[:n], minlength=len(sizes))
     lonely = np.flatnonzero((of_x == 0) | (of_x == sizes))
     if len(lonely):
         k = lonely[0]
+        side = "{X}" if of_x[k] else "{Y}"
         more = f" (and {len(lonely) - 1} more)" if len(lonely) > 1 else ""
-        raise BadTable(
-            f"stratum {blocks.said(k)} has {what} of {'X' if of_x[k] else 'Y'} only"
+        raise InputError(
+            f"stratum {blocks.shown(k)} has {what} of {side} only"
             f"{more}, so no label can move in it",
             "leave it out, or merge it with another stratum",
         )
 
 
-def _refuse_shared(clusters: Named, X: Columns, Y: Columns):
+def _check_not_shared(clusters: Named, X: Columns, Y: Columns):
     "Without pairing no cluster has rows in both samples"
     n = len(X)
     both = np.intersect1d(clusters.codes[:n], clusters.codes[n:])
     if len(both):
         i = int(np.argmax(clusters.codes[:n] == both[0]))
         j = int(np.argmax(clusters.codes[n:] == both[0]))
-        raise BadTable(
-            f"cluster {clusters.said(both[0])} has rows in both samples (row "
-            f"{X.rows[i]} of X, row {Y.rows[j]} of Y), but whole clusters carry the "
-            "label",
-            "pass paired=True if every cluster was measured under both conditions, or "
+        raise InputError(
+            f"cluster {clusters.shown(both[0])} has rows in both samples (row "
+            f"{verbatim(X.rows[i])} of {{X}}, row {verbatim(Y.rows[j])} of {{Y}}), but "
+            "whole clusters carry the label",
+            "use {paired=True} if every cluster was measured under both conditions, or "
             "give different clusters different names",
-            "use --paired if every cluster was measured under both conditions, or give "
-            "different clusters different names",
+            argument="clusters",
         )
 
 # %% ../../nbs/compare/02_designs.ipynb #c025
-def _refuse_unpaired(clusters: Named, n: int):
+def _check_paired(clusters: Named, n: int):
     "With pairing every cluster has rows in both samples"
     in_x, in_y = (np.unique(part) for part in np.split(clusters.codes, [n]))
     lonely = np.setxor1d(in_x, in_y)
     if len(lonely):
-        where = "X" if lonely[0] in in_x else "Y"
-        raise BadTable(
-            f"cluster {clusters.said(lonely[0])} has rows in {where} only, so it "
+        where = "{X}" if lonely[0] in in_x else "{Y}"
+        raise InputError(
+            f"cluster {clusters.shown(lonely[0])} has rows in {where} only, so it "
             f"cannot be paired ({len(lonely)} such cluster(s))",
-            "leave it out, or drop paired=True if labels belong to whole clusters",
-            "leave it out, or drop --paired if labels belong to whole clusters",
+            "leave it out, or do without {paired=True} if labels belong to whole "
+            "clusters",
+            argument="paired",
         )
 
 
-def _refuse_unequal(X: Columns, Y: Columns):
+def _check_equal(X: Columns, Y: Columns):
     "Row i goes with row i"
     if len(X) != len(Y):
-        raise BadTable(
-            f"pairs are row i of X and row i of Y, but X has {len(X)} rows and Y has "
-            f"{len(Y)}",
+        raise InputError(
+            f"pairs are row i of {{X}} and row i of {{Y}}, but {{X}} has {len(X)} rows "
+            f"and {{Y}} has {len(Y)}",
             "give both the same rows in the same order, or name the pairs: "
-            "clusters='patient', paired=True",
-            "give both files the same rows in the same order, or name the pairs: "
-            "--clusters patient --paired",
+            "{clusters='patient'} and {paired=True}",
+            argument="paired",
         )
 
 
-def _refuse_scattered(inner: np.ndarray, strata: Named, said) -> np.ndarray:
+def _one_stratum(inner: np.ndarray, strata: Named, shown) -> np.ndarray:
     "The stratum of each inner group of rows, which must be one"
     first = np.zeros(inner.max() + 1, np.int64)
     first[inner[::-1]] = strata.codes[::-1]
     wrong = np.flatnonzero(first[inner] != strata.codes)
     if len(wrong):
         i = wrong[0]
-        raise BadTable(
-            f"{said(inner[i])} has rows in two strata, "
-            f"{strata.said(first[inner[i]])} and {strata.said(strata.codes[i])}",
+        raise InputError(
+            f"{shown(inner[i])} has rows in two strata, "
+            f"{strata.shown(first[inner[i]])} and {strata.shown(strata.codes[i])}",
             "put it into one of them, or leave one of the two arguments out",
         )
     return first
@@ -300,24 +320,24 @@ def _rows_design(X, Y, strata, paired):
     "Rows are the points"
     n, m = len(X), len(Y)
     if paired:
-        _refuse_unequal(X, Y)
+        _check_equal(X, Y)
         pairs = np.tile(np.arange(n), 2)
         if strata is not None:
-            _refuse_scattered(pairs, strata, lambda i: f"pair {X.rows[i]}")
+            _one_stratum(pairs, strata, lambda i: f"pair {verbatim(X.rows[i])}")
         return Design(
             Strata(pairs, n),
             blocks=pairs,
             units=pairs,
-            said=f"labels are swapped within {n} pairs of rows",
+            description=f"labels are swapped within {n} pairs of rows",
             assumes="that pairs are independent of each other",
         )
     if strata is None:
         return Design(Free(n, m))
-    _refuse_one_sided(strata, n, "rows")
+    _check_both_sides(strata, n, "rows")
     return Design(
         Strata(strata.codes, n),
         blocks=strata.codes,
-        said=f"labels move within {len(strata.names)} strata",
+        description=f"labels move within {len(strata.names)} strata",
         assumes="that rows of one stratum are independent of each other",
     )
 
@@ -343,29 +363,31 @@ def _clusters_design(X, Y, strata, clusters, paired, weigh):
     "Clusters are the points"
     n = len(X)
     if paired:
-        _refuse_unpaired(clusters, n)
+        _check_paired(clusters, n)
     else:
-        _refuse_shared(clusters, X, Y)
+        _check_not_shared(clusters, X, Y)
     members, codes, of_x = _cluster_points(clusters, n)
     sizes = f"{of_x} + {len(codes) - of_x} clusters with {n} + {len(Y)} rows"
     common = dict(members=members, units=clusters.codes, weigh=weigh)
     assumes = "that clusters are independent of each other"
     if strata is not None:
-        first = _refuse_scattered(
-            clusters.codes, strata, lambda c: f"cluster {clusters.said(c)}"
+        first = _one_stratum(
+            clusters.codes, strata, lambda c: f"cluster {clusters.shown(c)}"
         )
     if paired:
-        said = f"labels are swapped within {of_x} clusters that are in both samples"
-        common |= dict(blocks=codes, said=said, assumes=assumes)
+        words = f"labels are swapped within {of_x} clusters that are in both samples"
+        common |= dict(blocks=codes, description=words, assumes=assumes)
         return Design(Strata(codes, of_x), **common)
     if strata is None:
-        said = f"whole clusters carry the label: {sizes}"
+        words = f"whole clusters carry the label: {sizes}"
         free = Free(of_x, len(codes) - of_x)
-        return Design(free, said=said, assumes=assumes, **common)
+        return Design(free, description=words, assumes=assumes, **common)
     of_points = Named(first[codes], strata.names)
-    _refuse_one_sided(of_points, of_x, "clusters")
-    said = f"whole clusters carry the label, within {len(strata.names)} strata: {sizes}"
-    common |= dict(blocks=of_points.codes, said=said, assumes=assumes)
+    _check_both_sides(of_points, of_x, "clusters")
+    words = (
+        f"whole clusters carry the label, within {len(strata.names)} strata: {sizes}"
+    )
+    common |= dict(blocks=of_points.codes, description=words, assumes=assumes)
     return Design(Strata(of_points.codes, of_x), **common)
 
 # %% ../../nbs/compare/02_designs.ipynb #c029
@@ -373,8 +395,9 @@ def _without(table, names):
     "A table without these columns"
     kept = [(c, k) for c, k in zip(table.names, table.kinds) if c not in names]
     if not kept:
-        raise BadTable(
-            f"{table.name} has no column besides {', '.join(map(called, names))}",
+        raise InputError(
+            f"{sample_mark(table.name)} has no column besides "
+            f"{', '.join(map(called, names))}",
             "pass at least one column to be tested",
         )
     return in_kinds(table, *map(tuple, zip(*kept)))
@@ -388,8 +411,8 @@ def _whole_rows(X, Y, together):
     return [np.flatnonzero(part) for part in whole]
 
 
-class Asked(NamedTuple):
-    "What a user says about the design"
+class DesignOptions(NamedTuple):
+    "The options of a design, as the user gave them"
 
     strata: object = None
     clusters: object = None
@@ -397,9 +420,9 @@ class Asked(NamedTuple):
     weigh: str = "clusters"
 
     @property
-    def anything(self) -> bool:
-        "Is there a design?"
-        return self.strata is not None or self.clusters is not None or self.paired
+    def is_free(self) -> bool:
+        "Is there no design?"
+        return self.strata is None and self.clusters is None and not self.paired
 
 
 class Designed(NamedTuple):
@@ -411,11 +434,12 @@ class Designed(NamedTuple):
     dropped: tuple = (0, 0)  # rows with gaps that were left out
 
 # %% ../../nbs/compare/02_designs.ipynb #c030
-def _check_asked(asked: Asked):
-    check_choice(asked.weigh, "weigh", ("clusters", "rows"))
-    if not isinstance(asked.paired, (bool, np.bool_)):
+def _check_options(options: DesignOptions):
+    "An error for options that do not exist"
+    check_choice(options.weigh, "weigh", ("clusters", "rows"))
+    if not isinstance(options.paired, (bool, np.bool_)):
         raise TypeError(
-            f"paired must be True or False, got {asked.paired!r}; to pair rows by a "
+            f"paired must be True or False, got {options.paired!r}; to pair rows by a "
             "name, pass it as clusters together with paired=True."
         )
 
@@ -426,14 +450,14 @@ def _as_columns(T, name):
     return replace(found, name=name)
 
 
-def read_design(X, Y, asked: Asked, missing: str = "error") -> Designed:
+def read_design(X, Y, options: DesignOptions, missing: str = "error") -> Designed:
     """Both tables without the columns of the design, and the design.
 
     Parameters
     ----------
     X, Y : array_like, data frame, Sample or Columns
         The tables.
-    asked : Asked
+    options : DesignOptions
         `strata`, `clusters`, `paired` and `weigh`, as the user gave them.
     missing : {"error", "indicator", "drop"}, default "error"
         With "drop", rows with gaps are left out here, so that the design knows.
@@ -443,9 +467,9 @@ def read_design(X, Y, asked: Asked, missing: str = "error") -> Designed:
     Designed
         `X`, `Y`, `design` and `dropped`.
     """
-    _check_asked(asked)
+    _check_options(options)
     X, Y = _as_columns(X, "X"), _as_columns(Y, "Y")
-    given = dict(strata=asked.strata, clusters=asked.clusters)
+    given = dict(strata=options.strata, clusters=options.clusters)
     given = {k: v for k, v in given.items() if v is not None}
     labels = {k: read_labels(v, k, X, Y) for k, v in given.items()}
     named = [v for v in given.values() if not _is_pair(v)]
@@ -453,15 +477,15 @@ def read_design(X, Y, asked: Asked, missing: str = "error") -> Designed:
         X, Y = _without(X, named), _without(Y, named)
     dropped = 0, 0
     if missing == "drop":
-        pairs = asked.paired and asked.clusters is None
+        pairs = options.paired and options.clusters is None
         if pairs:
-            _refuse_unequal(X, Y)
+            _check_equal(X, Y)
         kept = _whole_rows(X, Y, pairs)
         dropped = len(X) - len(kept[0]), len(Y) - len(kept[1])
         rows = np.concatenate([kept[0], len(X) + kept[1]])
         labels = {k: _only(v, rows) for k, v in labels.items()}
         X, Y = X.take(kept[0]), Y.take(kept[1])
-    return Designed(X, Y, make_design(X, Y, labels, asked), dropped)
+    return Designed(X, Y, make_design(X, Y, labels, options), dropped)
 
 
 def _only(labels, rows):
@@ -470,13 +494,13 @@ def _only(labels, rows):
     return Named(codes.ravel(), labels.names[used])
 
 # %% ../../nbs/compare/02_designs.ipynb #c031
-def make_design(X: Columns, Y: Columns, labels: dict, asked: Asked) -> Design:
+def make_design(X: Columns, Y: Columns, labels: dict, options: DesignOptions) -> Design:
     "The design of two tables, from the labels of their rows"
     strata, clusters = labels.get("strata"), labels.get("clusters")
     if clusters is None:
-        design = _rows_design(X, Y, strata, asked.paired)
+        design = _rows_design(X, Y, strata, options.paired)
     else:
-        design = _clusters_design(X, Y, strata, clusters, asked.paired, asked.weigh)
+        design = _clusters_design(X, Y, strata, clusters, options.paired, options.weigh)
     return design if strata is None else replace(design, batches=strata.codes)
 
 # %% ../../nbs/compare/02_designs.ipynb #c031_2
@@ -491,14 +515,14 @@ def _looks_like_cluster(x, y):
 
 
 def warn_if_clustered(X: Columns, Y: Columns):
-    "Say so if a column of matched tables looks like one that tells clusters"
+    "Warn if a column of matched tables looks like one that tells clusters"
     texts = [c for c, kind in zip(X.names, X.kinds) if kind == "category"]
     for column, x, y in zip(texts, X.texts, Y.texts):
         if _looks_like_cluster(x, y):
-            warnings.warn(
-                f"column {called(column)} has levels of its own in each sample, none "
-                "in both. If its rows belong together (donors, patients, files), pass "
-                f"clusters={called(column)}: without, the p-value is too small. If it "
-                "only names things, drop it.",
-                stacklevel=6,
+            text = (
+                f"{the_column(column)} has levels of its own in each sample, none in "
+                "both. If its rows belong together (donors, patients, files), pass "
+                f"{option('clusters', column)}: without, the p-value is too small. If "
+                "it only names things, drop it."
             )
+            warnings.warn(InputWarning(text), stacklevel=6)

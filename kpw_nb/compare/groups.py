@@ -25,7 +25,7 @@ from kpw_nb.ground.encode import (
     encoded,
     has_gap,
     learn,
-    refuse_gaps,
+    check_gaps,
     summary,
 )
 from ..ground.engine import CHUNK, Engine, in_chunks, one_thread
@@ -49,7 +49,8 @@ from kpw_nb.compare.relabel import (
     resample,
 )
 from .statistics import STEPS, Statistic, contrast_value
-from ..ground.table import BadTable, Columns, is_frame, read_columns
+from ..ground.errors import InputError
+from ..ground.table import Columns, is_frame, read_columns
 from .twosample import default_family
 
 # %% ../../nbs/compare/11_groups.ipynb #c007
@@ -189,7 +190,7 @@ def _coded(labels, rows, what):
 
     gaps = pd.isna(pd.Series(labels, dtype=object)).to_numpy()
     if gaps.any():
-        raise BadTable(
+        raise InputError(
             f"{what} has {gaps.sum()} gaps, the first in row {rows[gaps.argmax()]}",
             "drop these rows, or give them a name",
         )
@@ -204,7 +205,7 @@ def _refuse_small(roll, of, by):
     small = [name for name, size in zip(roll.names, sizes) if size < 2]
     if small:
         more = f" (and {len(small) - 1} more such groups)" if len(small) > 1 else ""
-        raise BadTable(
+        raise InputError(
             f"group {small[0]!r} of {by} has {sizes.min()} {of}, and a group needs 2 "
             f"at least{more}",
             "join it with another group, or leave its rows out",
@@ -215,7 +216,7 @@ def check_groups(roll: Roll, control, how: str) -> str:
     "What 'auto' means, if the words and the control make sense"
     check_choice(how, "how", ("auto", "control", "pairs", "all"))
     if len(roll.names) < 2:
-        raise BadTable(
+        raise InputError(
             f"there is only one group, {roll.names[0]!r}",
             "name the column of groups in by=, with two groups at least",
         )
@@ -239,7 +240,7 @@ def cluster_roll(clusters, roll: Roll, rows) -> Roll:
     twice = np.flatnonzero(np.bincount(pairs[0]) > 1)
     if len(twice):
         inside = [repr(roll.names[g]) for c, g in pairs.T if c == twice[0]]
-        raise BadTable(
+        raise InputError(
             f"cluster {found.names[twice[0]]!r} lies in the groups "
             f"{' and '.join(inside[:2])}, so the groups are not independent",
             "if these are different clusters, give them different names; otherwise "
@@ -852,7 +853,7 @@ def make_screen(ready: Ready, scale, missing: str) -> Screen:
     scale = None if ready.shared_unit and scale == "auto" else scale
     columns, half = ready.columns, len(ready.columns) // 2
     if missing == "error":
-        refuse_gaps(columns)  # of the whole frame
+        check_gaps(columns)  # of the whole frame
     parts = np.arange(half), np.arange(half, len(columns))  # blind to the groups
     encoder = learn(*(columns.take(part) for part in parts), scale, missing)
     Z = encoded(encoder, columns).values

@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from .features import Pool
+from ..ground.errors import InputError
 from kpw_nb.ground.core import (
     Result,
     check_choice,
@@ -27,7 +28,7 @@ from kpw_nb.ground.core import (
     spawn_seeds,
 )
 from kpw_nb.compare.designs import (
-    Asked,
+    DesignOptions,
     Design,
     Designed,
     read_design,
@@ -166,7 +167,7 @@ def _check_settings(t):
     check_number(t.kept, "kept", 4, integer=True)
     check_tables(t.scale, t.missing)
     if _is(t.candidates, "cv") and t.method in ("refit", "stream"):
-        raise ValueError(
+        raise InputError(
             "candidates='cv' chooses by held-out data, so it needs method='split'."
         )
     if not _is(t.candidates, "cv"):
@@ -216,18 +217,18 @@ def _is_quick(t, n, m):
 def _check_stream(t, wish, lazy):
     "Refuse what needs rows that are not at hand, or held-out ones"
     if wish and t.method == "stream":
-        raise ValueError(
+        raise InputError(
             f"{wish} is about held-out data, which method='stream' does not have; use "
             "method='split' or 'auto'."
         )
     if lazy and (wish or t.method in ("refit", "split") or not _can_stream(t)):
-        raise ValueError(
+        raise InputError(
             "X and Y are dask collections, of which sums are formed where they lie: "
             "that is method='stream' or 'auto' with candidates='auto' or names of the "
             "default family. For all else pass arrays (X.compute())."
         )
     if t.method == "stream" and not _can_stream(t):
-        raise ValueError(
+        raise InputError(
             "method='stream' adds up the features of the default family; use "
             "candidates='auto' or its names, or method='split' for projectors."
         )
@@ -236,7 +237,7 @@ def _check_stream(t, wish, lazy):
 def _check_design(t, wish):
     "Refuse what would cut through a cluster or a pair"
     if wish or t.method in ("split", "stream"):
-        raise ValueError(
+        raise InputError(
             f"{wish or f'method={t.method!r}'} cuts the rows into parts, and a design "
             "(strata, clusters, paired) says which belong together; leave it out, or "
             "train on other clusters first: KPWTest('split').fit(A, B).test(X, Y, "
@@ -252,7 +253,7 @@ def _method(t, n, m, lazy, designed=False):
         return _check_design(t, wish)
     _check_stream(t, wish, lazy)
     if t.method == "refit" and wish:
-        raise ValueError(
+        raise InputError(
             f"{wish} is about held-out data, which method='refit' does not have; use "
             "method='split' or 'auto'."
         )
@@ -399,7 +400,7 @@ def train_candidates(t, plan: Plan, X: Sample, Y: Sample, seed) -> Trained:
         family = as_candidates(t.candidates, partial(trained_family, Z))
     named = [c.name for c in family if isinstance(c, Member)]
     if named:
-        raise ValueError(
+        raise InputError(
             f"candidates: {', '.join(named)} cannot be trained on other rows; use "
             "method='refit', or projectors."
         )
@@ -514,7 +515,7 @@ def _same_frame(X, Y):
         return Y[names[0]]
     only = [str(c) for c in set(names[0]) ^ set(names[1])]
     if only:
-        raise ValueError(
+        raise InputError(
             f"the columns differ: {', '.join(sorted(only)[:8])} only in one of X and "
             "Y; give both the same columns."
         )
@@ -538,7 +539,7 @@ def _blocks(X, Y, missing="error"):
             X, Y = complete_rows(X), complete_rows(Y)
     samples = as_blocks(X, "X"), as_blocks(Y, "Y")
     if samples[0].width != samples[1].width:
-        raise ValueError(
+        raise InputError(
             f"X has {samples[0].width} features but Y has {samples[1].width}; give "
             "both samples the same columns in the same order."
         )
@@ -568,7 +569,7 @@ def _stream(t, plan, X, Y, design, seeds, run, clock):
         return as_candidates(t.candidates, partial(default_family, shared))
 
     if t.missing == "drop" and any(s.lazy for s in samples):
-        raise ValueError(
+        raise InputError(
             "missing='drop' needs the rows in memory; use missing='indicator', or "
             "drop them where they lie: X.dropna()."
         )
@@ -621,7 +622,7 @@ def _design_rows(result):
     if design.free:
         return []
     count = in_number(design.relabelling.count)
-    words = f"{design.said}; {count} relabellings"
+    words = f"{design.description}; {count} relabellings"
     return [
         ("design", f"{words}, the smallest possible p is {result.smallest_pvalue:.2g}")
     ]
@@ -740,7 +741,7 @@ def _check_rows(t, sample):
     "None of the rows of the training; two draws of 1,000 of 5,000 images share a fifth"
     seen = share_seen(t.marks_, sample.values)
     if seen > 0.3:
-        raise ValueError(
+        raise InputError(
             f"{sample.name} holds rows that the test was trained on ({seen:.0%} of "
             "them), so the p-value would mean nothing; test other rows, or call test "
             "without fit."
@@ -751,13 +752,13 @@ def held_out_samples(t, X, Y) -> tuple:
     "Both samples for a trained test: its columns in its order, and not its rows"
     X, Y = as_samples(X, Y)
     if X.values.shape[1] != t.n_features_in_:
-        raise ValueError(
+        raise InputError(
             f"X has {X.values.shape[1]} features, but the test was trained on "
             f"{t.n_features_in_}; pass the same columns."
         )
     if t.columns_ and X.columns:
         if set(t.columns_) != set(X.columns):
-            raise ValueError(
+            raise InputError(
                 f"X has the columns {', '.join(X.columns[:8])}, but the test was "
                 f"trained on {', '.join(t.columns_[:8])}; pass the same columns."
             )
@@ -776,7 +777,7 @@ def _warn_if_hopeless(design, plan, alpha=0.05):
         points = len(relabelling.observed)
         what = f"{design.n} and {points - design.n} points"
         if not design.free:
-            what = f"{relabelling.count} relabellings ({design.said})"
+            what = f"{relabelling.count} relabellings ({design.description})"
         warnings.warn(
             f"{what} can never reject at level {alpha}: the smallest "
             f"possible p-value is {smallest:.2g}. Collect more data.",
@@ -805,7 +806,7 @@ def _gathered(t, X, Y):
 
 def _designed(t, X, Y, asked) -> Designed:
     "Tables and design; without a design they stay as they are"
-    if not asked.anything:
+    if asked.is_free:
         return Designed(X, Y, None)
     if is_lazy(X) or is_lazy(Y):
         X, Y = _in_memory(X, Y)
@@ -817,7 +818,7 @@ def _in_memory(X, Y):
     samples = _blocks(X, Y)
     rows = sum(map(len, samples))
     if rows > _MOST_GATHERED:
-        raise ValueError(
+        raise InputError(
             f"X and Y are dask collections of {rows} rows; with strata, clusters or "
             f"paired at most {_MOST_GATHERED} are brought together. Average the rows "
             "of each cluster first, or pass fewer rows of each."
@@ -1156,7 +1157,10 @@ class KPWTest(BaseEstimator):
             The answer, and how it was found.
         """
         check_resamples(n_resamples)
-        root, asked = root_seed(rng), Asked(strata, clusters, paired, self.weigh)
+        root, asked = (
+            root_seed(rng),
+            DesignOptions(strata, clusters, paired, self.weigh),
+        )
         run = dict(n_resamples=n_resamples, workers=workers, progress=progress)
         with one_thread():
             if hasattr(self, "projectors_"):
@@ -1178,10 +1182,10 @@ def _encoded(t, found):
 def _test(t, X, Y, asked, root, run):
     "The test of samples that nothing was trained for"
     clock = _Clock()
-    if not asked.anything:
+    if asked.is_free:
         X, Y = _gathered(t, X, Y)
     found, encoder = _designed(t, X, Y, asked), None
-    lazy, with_design = isinstance(found.X, Blocks), asked.anything
+    lazy, with_design = isinstance(found.X, Blocks), not asked.is_free
     plan = resolve(t, _rows_in(found.X), _rows_in(found.Y), lazy, with_design)
     if plan.method != "stream":
         found, encoder = _encoded(t, found)

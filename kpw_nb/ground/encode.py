@@ -6,7 +6,6 @@
 __all__ = ['Encoder']
 
 # %% ../../nbs/ground/04_encode.ipynb #c003
-import shlex
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -15,21 +14,23 @@ import numpy as np
 from scipy.special import ndtri
 
 from .core import check_choice
-from .sample import Sample, row_marks, sample_columns
+from .errors import InputError, either, option, sample_mark, verbatim
+from .sample import Sample, constant_error, row_marks, sample_columns
 from kpw_nb.ground.table import (
-    BadTable,
     Columns,
     called,
     check_shape,
     common_kind,
     in_kinds,
+    leave_out,
     match_columns,
     on_levels,
     read_columns,
+    the_column,
+    trained_order,
 )
 
 # %% ../../nbs/ground/04_encode.ipynb #c006
-_BULK = 4.0
 _RANGES = ((0.25, 0.75, 1.349), (0.05, 0.95, 3.29), (0.01, 0.99, 4.653))
 
 
@@ -38,7 +39,7 @@ def _quantile(ordered, known, q):
     place = np.clip(np.round(q * (known - 1)), 0, len(ordered) - 1).astype(np.int64)
     return ordered[place, np.arange(ordered.shape[1])]
 
-
+# %% ../../nbs/ground/04_encode.ipynb #c006_b
 def robust_units(ordered, known) -> tuple:
     "Centre and unit of each column"
     centre = _quantile(ordered, known, 0.5)
@@ -49,6 +50,9 @@ def robust_units(ordered, known) -> tuple:
     reach = _quantile(ordered, known, 1.0) - _quantile(ordered, known, 0.0)
     unit = np.where(unit > 0, unit, reach)
     return centre, np.where(unit > 0, unit, 1.0)
+
+# %% ../../nbs/ground/04_encode.ipynb #c006_c
+_BULK = 4.0  # units from the median
 
 
 def soften(z) -> np.ndarray:
@@ -105,11 +109,6 @@ def fair_weight(counts) -> float:
     return float(1 / np.sqrt(max(1 - (p**2).sum(), 0.5)))
 
 # %% ../../nbs/ground/04_encode.ipynb #c019
-_LEVELS = 64
-_WAYS = "group its rare values, or drop the column"
-_COMMAND = "leave it out with --drop {0}, or use it as the name of rows with --id {0}"
-
-
 def _written(levels):
     "What texts are that look like something else"
     import pandas as pd
@@ -123,46 +122,52 @@ def _written(levels):
     return ("dates", "pandas.to_datetime") if dates.notna().mean() > 0.9 else None
 
 
-def _refuse_written(column, levels):
-    "Numbers and dates as texts are no categories"
-    found = _written(levels)
-    if found:
+def _check_written(column, levels):
+    "An error for numbers and dates that are written as texts"
+    if found := _written(levels):
         what, function = found
-        raise BadTable(
-            f"column {called(column)} holds {what} written as texts (such as "
-            f"{levels[0][:30]!r})",
-            f"convert it with {function}, or drop it",
-            "mend the column (a text in it keeps it from being read as "
-            f"{what}), or leave it out with --drop {shlex.quote(str(column))}",
+        fix = f"fix the column (a text in it keeps it from being read as {what})"
+        raise InputError(
+            f"{the_column(column)} holds {what} written as texts (such as "
+            f"{called(levels[0][:30])})",
+            either(f"convert it with {function}", fix) + f", or {leave_out(column)}",
+            column=column,
         )
+
+# %% ../../nbs/ground/04_encode.ipynb #c019_b
+_LEVELS = 64  # of a category, at most
 
 
 def _identifier(column, example):
-    return BadTable(
-        f"column {called(column)} is different in every row (such as {example}), like "
-        "an identifier",
-        f"drop it, or make it the index: frame.set_index({called(column)})",
-        _COMMAND.format(shlex.quote(str(column))),
+    "The error for a column that names the rows"
+    index = either(
+        "make it the index of the frame", "use it as the name of rows with ", id=column
+    )
+    return InputError(
+        f"{the_column(column)} is different in every row (such as {example}), like an "
+        "identifier",
+        f"{leave_out(column)}, or {index}",
+        column=column,
+    )
+
+
+def check_texts(column, levels, known: int, apart: bool = False):
+    "An error for identifiers (`apart`: each row of a sample differs), and many levels"
+    identifies = known >= 8 and (apart or len(levels) >= 0.95 * known)
+    if not identifies and len(levels) <= _LEVELS:
+        return
+    _check_written(column, levels)
+    example = called(levels[0][:30])
+    if identifies:
+        raise _identifier(column, example)
+    raise InputError(
+        f"{the_column(column)} has {len(levels)} different texts in {known} rows (such "
+        f"as {example}), more than {_LEVELS}",
+        f"group its rare values, or {leave_out(column)}",
+        column=column,
     )
 
 # %% ../../nbs/ground/04_encode.ipynb #c020
-def refuse_texts(column, levels, known: int, apart: bool = False):
-    "No identifiers (`apart`: is every row of each sample different?), few levels"
-    identifies = known >= 8 and (apart or len(levels) >= 0.95 * known)
-    if identifies or len(levels) > _LEVELS:
-        _refuse_written(column, levels)
-    if identifies:
-        raise _identifier(column, repr(levels[0][:30]))
-    if len(levels) > _LEVELS:
-        raise BadTable(
-            f"column {called(column)} has {len(levels)} different texts in {known} "
-            f"rows (such as {levels[0][:30]!r}), more than {_LEVELS}",
-            _WAYS,
-            "group its rare values, or leave it out with --drop "
-            f"{shlex.quote(str(column))}",
-        )
-
-
 def _counts_rows(values, named):
     "Are these whole numbers without a gap or a repetition?"
     span = values.max() - values.min() + 1
@@ -171,8 +176,8 @@ def _counts_rows(values, named):
     return named or span == len(values)
 
 
-def refuse_counter(column, values, n: int):
-    "No whole numbers that count or name the rows, of both samples or of each"
+def check_counter(column, values, n: int):
+    "An error for whole numbers that count or name the rows, of both samples or of each"
     whole = isinstance(column, str) and (values == np.floor(values)).all()
     if not whole or min(n, len(values) - n) < 10:
         return
@@ -201,47 +206,57 @@ def has_gap(columns: Columns) -> np.ndarray:
         gaps |= t.codes < 0
     return gaps
 
-
-def refuse_gaps(*tables):
-    "No gaps, or an error that names columns and counts"
-    if not any(has_gap(t).any() for t in tables):
-        return
+# %% ../../nbs/ground/04_encode.ipynb #c023_b
+def _gaps_in_words(tables):
+    "The columns with gaps, and how many there are in each sample"
     counts = np.array([_gap_counts(t) for t in tables])
     bad = np.flatnonzero(counts.sum(0))
-    some = [
-        f"{called(tables[0].names[j])} ("
-        + ", ".join(f"{c} in {t.name}" for c, t in zip(counts[:, j], tables) if c)
-        + ")"
-        for j in bad[:5]
-    ]
+    words = []
+    for j in bad[:5]:
+        each = [(c, sample_mark(t.name)) for c, t in zip(counts[:, j], tables) if c]
+        some = ", ".join(f"{c} in {sample}" for c, sample in each)
+        name = the_column(tables[0].names[j]).removeprefix("column ")
+        words.append(f"{name} ({some})")
     more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
-    first = next(t for t in tables if has_gap(t).any())
+    return ", ".join(words) + more
+
+
+def check_gaps(*tables):
+    "An error that names columns and counts, if there are gaps"
+    first = next((t for t in tables if has_gap(t).any()), None)
+    if first is None:
+        return
     row = first.rows[has_gap(first).argmax()]
-    raise BadTable(
-        f"values are missing (NaN or empty) in column {', '.join(some)}{more}, first "
-        f"in row {row} of {first.name}",
-        "pass missing='indicator' if a gap is information, missing='drop' to leave "
-        "such rows out, or fill them",
-        "use --missing indicator if a gap is information, --missing drop to leave such "
-        "rows out, or leave the column out with --drop",
+    indicator, drop = option("missing", "indicator"), option("missing", "drop")
+    raise InputError(
+        f"values are missing (NaN or empty) in column {_gaps_in_words(tables)}, first "
+        f"in row {verbatim(row)} of {sample_mark(first.name)}",
+        f"use {indicator} if a gap is information, {drop} to leave such rows out, or "
+        "{fill them|leave out the columns}",
+        argument="missing",
+        sample=first.name,
+        row=row,
     )
 
 # %% ../../nbs/ground/04_encode.ipynb #c024
-def refuse_infinity(columns: Columns):
-    "No infinity, or an error that names its row and column"
+def check_infinity(columns: Columns):
+    "An error that names row and column, if there is an infinity"
     bad = np.argwhere(np.isinf(columns.numbers))
     if not len(bad):
         return
     i, k = bad[0]
     pairs = zip(columns.names, columns.kinds, columns.places)
     name = next(c for c, w, p in pairs if w != "category" and p - 1 == k)
-    raise BadTable(
-        f"{columns.name} contains {len(bad)} infinity value(s), the first in row "
-        f"{columns.rows[i]}, column {called(name)}",
+    raise InputError(
+        f"{sample_mark(columns.name)} contains {len(bad)} infinity value(s), the first "
+        f"in row {verbatim(columns.rows[i])}, {the_column(name)}",
         "replace infinities by gaps or drop the rows",
+        sample=columns.name,
+        column=name,
+        row=columns.rows[i],
     )
 
-
+# %% ../../nbs/ground/04_encode.ipynb #c024_a
 def complete_rows(columns: Columns) -> Columns:
     "What missing='drop' leaves"
     whole = ~has_gap(columns)
@@ -249,12 +264,13 @@ def complete_rows(columns: Columns) -> Columns:
         return columns.take(np.flatnonzero(whole))
     counts = _gap_counts(columns)
     worst = columns.names[int(np.argmax(counts))]
-    raise BadTable(
-        f"{columns.name} has {whole.sum()} rows without a gap; column {called(worst)} "
-        f"has {max(counts)} gaps in {len(columns)} rows",
-        f"drop column {called(worst)}, or pass missing='indicator'",
-        f"leave it out with --drop {shlex.quote(str(worst))}, or use --missing "
-        "indicator",
+    raise InputError(
+        f"{sample_mark(columns.name)} has {whole.sum()} rows without a gap; "
+        f"{the_column(worst)} has {max(counts)} gaps in {len(columns)} rows",
+        f"{leave_out(worst)}, or use {option('missing', 'indicator')}",
+        argument="missing",
+        sample=columns.name,
+        column=worst,
     )
 
 # %% ../../nbs/ground/04_encode.ipynb #c026
@@ -263,10 +279,10 @@ class Field(NamedTuple):
 
     name: object
     kind: str
-    said: str  # in words
+    description: str  # what became of it, in words
     dropped: bool = False  # was it left out?
 
-
+# %% ../../nbs/ground/04_encode.ipynb #c026_a
 class Category(NamedTuple):
     "How one category becomes coordinates"
 
@@ -317,15 +333,15 @@ class Learnt(NamedTuple):
         return np.hstack([z, marked])
 
 # %% ../../nbs/ground/04_encode.ipynb #c028
-def same_columns(columns: Columns, names: tuple, kinds: tuple) -> Columns:
-    "The columns of these names, or at these positions, if they are of these kinds"
-    if not columns.named:
-        columns = replace(columns, names=names)
-    if columns.names == names and columns.kinds == kinds:
-        return columns
+def as_learnt(columns: Columns, names: tuple, kinds: tuple) -> Columns:
+    "The columns of these names, or at these positions, as these kinds"
+    trained_order(names, columns.names, columns.name)
+    if not columns.named or not replace(columns, names=names).named:
+        columns = replace(columns, names=names)  # by position
     have = dict(zip(columns.names, columns.kinds))
+    samples = sample_mark(columns.name), "what was learnt before"
     for c, kind in zip(names, kinds):
-        common_kind(have[c], kind, c, (columns.name, "what was learnt before"))
+        common_kind(have[c], kind, c, samples)
     return in_kinds(columns, names, kinds)
 
 # %% ../../nbs/ground/04_encode.ipynb #c029
@@ -338,7 +354,7 @@ class Encoder:
     names, kinds : tuple
         Of the columns it expects.
     fields : tuple of Field
-        What became of each column: `name`, `kind`, `said` (in words) and `dropped`.
+        What became of each column: `name`, `kind`, `description` and `dropped`.
     scale : {"robust", "std", "rank", None}
         The unit of numbers.
     why : str
@@ -374,10 +390,10 @@ class Encoder:
 
     def __call__(self, columns: Columns) -> np.ndarray:
         "(n, D) points"
-        columns = same_columns(columns, self.names, self.kinds)
-        refuse_infinity(columns)
+        columns = as_learnt(columns, self.names, self.kinds)
+        check_infinity(columns)
         if self.missing != "indicator":
-            refuse_gaps(columns)
+            check_gaps(columns)
         learnt, points = self.learnt, columns.numbers
         plain = self.scale is None and not learnt.categories
         if not (plain and learnt.use.all() and not learnt.gaps.any()):
@@ -402,6 +418,7 @@ class _Numbers(NamedTuple):
 
 
 def _survey(A):
+    "Extremes, order and counts of each column"
     ordered = np.sort(A, axis=0)  # NaN goes to the end
     known = (~np.isnan(A)).sum(0)
     low, high = (_quantile(ordered, known, q) for q in (0.0, 1.0))
@@ -410,7 +427,7 @@ def _survey(A):
     two = (high > low) & ((ordered == low).sum(0) + upper == known)
     return _Numbers(known, low, high, ordered, two, upper)
 
-
+# %% ../../nbs/ground/04_encode.ipynb #c031_b
 def _decide(scale, seen, named):
     "What 'auto' means here, and why"
     if scale != "auto":
@@ -432,7 +449,7 @@ def _units(A, seen, scale):
         return mean * size, np.where(spread > 0, spread, 1.0) * size
     return np.zeros(A.shape[1]), np.ones(A.shape[1])
 
-
+# %% ../../nbs/ground/04_encode.ipynb #c032_b
 def _learn_numbers(A, seen, scale, booleans):
     "(centre, unit, typical spread)"
     centre, unit = _units(A, seen, scale)
@@ -448,7 +465,7 @@ def _learn_numbers(A, seen, scale, booleans):
     return centre, unit, typical
 
 # %% ../../nbs/ground/04_encode.ipynb #c033
-def _said_number(kind, j, seen, encoder_scale, unit, gaps):
+def _describe_number(kind, j, seen, scale, unit, gaps):
     "What became of a column of numbers"
     if not seen.known[j]:
         return "empty: left out"
@@ -457,15 +474,15 @@ def _said_number(kind, j, seen, encoder_scale, unit, gaps):
     words = kind
     if seen.two[j]:
         words += ", two values"
-    elif encoder_scale == "rank":
+    elif scale == "rank":
         words += ", by ranks"
-    elif encoder_scale is not None:
+    elif scale is not None:
         of = {"date": " days", "duration": " s"}.get(kind, "")
         words += f", in units of {unit[j]:.3g}{of}"
     return words + (", gaps marked" if gaps[j] else "")
 
-
-def _said_category(category):
+# %% ../../nbs/ground/04_encode.ipynb #c033_a
+def _describe_category(category):
     "What became of a category"
     if category.width == 0:
         return "constant: left out" if category.levels else "empty: left out"
@@ -475,25 +492,28 @@ def _said_category(category):
     return f"category of {len(category.levels)}: {some}{more}{marked}"
 
 # %% ../../nbs/ground/04_encode.ipynb #c034
+def _learn_category(column, a, b, missing, typical):
+    "The `Category` of one column of texts in both samples"
+    levels = tuple(sorted({*a.levels, *b.levels}))
+    codes = np.concatenate([on_levels(t, levels) for t in (a, b)])
+    counts = np.bincount(codes[codes >= 0], minlength=len(levels))
+    levels = tuple(level for level, c in zip(levels, counts) if c)
+    apart = min(len(a.codes), len(b.codes)) >= 10 and all(
+        len(np.unique(t.codes)) >= 0.95 * len(t.codes) for t in (a, b)
+    )
+    check_texts(column, levels, int(counts.sum()), apart)
+    gaps = missing == "indicator" and bool((codes < 0).any())
+    counts = [*counts[counts > 0], *([(codes < 0).sum()] if gaps else [])]
+    return Category(levels, fair_weight(counts) * typical, gaps)
+
+
 def _learn_texts(X, Y, missing, typical):
     "One `Category` for each column of texts"
     names = [c for c, kind in zip(X.names, X.kinds) if kind == "category"]
-    found = []
-    for column, a, b in zip(names, X.texts, Y.texts):
-        levels = tuple(sorted({*a.levels, *b.levels}))
-        codes = np.concatenate([on_levels(t, levels) for t in (a, b)])
-        counts = np.bincount(codes[codes >= 0], minlength=len(levels))
-        levels = tuple(level for level, c in zip(levels, counts) if c)
-        apart = min(len(a.codes), len(b.codes)) >= 10 and all(
-            len(np.unique(t.codes)) >= 0.95 * len(t.codes) for t in (a, b)
-        )
-        refuse_texts(column, levels, int(counts.sum()), apart)
-        gaps = missing == "indicator" and bool((codes < 0).any())
-        counts = [*counts[counts > 0], *([(codes < 0).sum()] if gaps else [])]
-        found.append(Category(levels, fair_weight(counts) * typical, gaps))
-    return tuple(found)
+    parts = zip(names, X.texts, Y.texts)
+    return tuple(_learn_category(c, a, b, missing, typical) for c, a, b in parts)
 
-
+# %% ../../nbs/ground/04_encode.ipynb #c034_b
 def _owners(kinds, use, gaps, categories):
     "Of each coordinate, its column"
     numbers = [j for j, kind in enumerate(kinds) if kind != "category"]
@@ -504,19 +524,7 @@ def _owners(kinds, use, gaps, categories):
         owner += [j] * category.width
     return np.array(owner, dtype=np.int64)
 
-# %% ../../nbs/ground/04_encode.ipynb #c035
-def _refuse(X, Y, A, missing):
-    "Nothing that cannot be compared"
-    for table in (X, Y):
-        refuse_infinity(table)
-    if missing != "indicator":
-        refuse_gaps(X, Y)
-    numbers = [(c, k) for c, k in zip(X.names, X.kinds) if k != "category"]
-    for j, (column, kind) in enumerate(numbers):
-        if kind == "number" and not np.isnan(A[:, j]).any():
-            refuse_counter(column, A[:, j], len(X))
-
-
+# %% ../../nbs/ground/04_encode.ipynb #c035_a
 def _gap_weights(seen, N, missing, typical):
     "What a gap counts in each column of numbers; 0 if there is none"
     lost = N - seen.known
@@ -524,8 +532,8 @@ def _gap_weights(seen, N, missing, typical):
     fair = [fair_weight(c) for c in zip(lost, seen.known)]
     return np.where(some, np.sqrt(2) * typical * np.array(fair), 0.0)
 
-
-def _by_name(owner, X):
+# %% ../../nbs/ground/04_encode.ipynb #c035_b
+def _name_order(owner, X):
     "Coordinates in the order of names, whatever the order of columns: the same bits"
     if not X.named:
         return np.arange(len(owner))
@@ -534,49 +542,52 @@ def _by_name(owner, X):
 
 
 def _fields(X, numbers, texts):
-    "One `Field` for each column, from what was said of numbers and of categories"
+    "One `Field` for each column, from descriptions of numbers and of categories"
     numbers, texts = iter(numbers), iter(texts)
-    said = [next(texts if kind == "category" else numbers) for kind in X.kinds]
-    parts = zip(X.names, X.kinds, said)
-    return tuple(Field(c, kind, words, "left out" in words) for c, kind, words in parts)
+    found = [next(texts if kind == "category" else numbers) for kind in X.kinds]
+    parts = zip(X.names, X.kinds, found)
+    return tuple(Field(c, kind, text, "left out" in text) for c, kind, text in parts)
+
+# %% ../../nbs/ground/04_encode.ipynb #c035_d
+def _check_tables(X, Y, A, missing):
+    "Errors for what cannot be compared"
+    for table in (X, Y):
+        check_infinity(table)
+    if missing != "indicator":
+        check_gaps(X, Y)
+    numbers = [(c, k) for c, k in zip(X.names, X.kinds) if k != "category"]
+    for j, (column, kind) in enumerate(numbers):
+        if kind == "number" and not np.isnan(A[:, j]).any():
+            check_counter(column, A[:, j], len(X))
 
 # %% ../../nbs/ground/04_encode.ipynb #c036
 def learn(X: Columns, Y: Columns, scale="auto", missing="error") -> Encoder:
     "The encoder of two matched tables"
     A = np.vstack([X.numbers, Y.numbers])
-    _refuse(X, Y, A, missing)
+    _check_tables(X, Y, A, missing)
     seen = _survey(A)
     scale, why = _decide(scale, seen, X.named)
-    booleans = [kind == "boolean" for kind in X.kinds if kind != "category"]
-    booleans = np.array(booleans, dtype=bool)
+    kinds = [kind for kind in X.kinds if kind != "category"]
+    booleans = np.array([kind == "boolean" for kind in kinds], dtype=bool)
     centre, unit, typical = _learn_numbers(A, seen, scale, booleans)
     gaps = _gap_weights(seen, len(A), missing, typical)
     texts = _learn_texts(X, Y, missing, typical)
-    kinds = [kind for kind in X.kinds if kind != "category"]
-    said = [_said_number(k, j, seen, scale, unit, gaps) for j, k in enumerate(kinds)]
+    words = [
+        _describe_number(k, j, seen, scale, unit, gaps) for j, k in enumerate(kinds)
+    ]
+    fields = _fields(X, words, map(_describe_category, texts))
     use = seen.high > seen.low
     owner = _owners(X.kinds, use, gaps, texts)
-    order = _by_name(owner, X)
+    order = _name_order(owner, X)
     curves = tuple(map(rank_curve, A.T)) if scale == "rank" else ()
     if not len(owner):
-        raise ValueError(
-            "X and Y are constant (every point is the same), so no projection can "
-            "tell them apart; check the columns you passed."
-        )
-    return Encoder(
-        X.names,
-        X.kinds,
-        _fields(X, said, map(_said_category, texts)),
-        scale,
-        why,
-        missing,
-        owner[order],
-        Learnt(centre, unit, use, gaps, curves, texts, order),
-    )
+        raise constant_error()
+    learnt = Learnt(centre, unit, use, gaps, curves, texts, order)
+    return Encoder(X.names, X.kinds, fields, scale, why, missing, owner[order], learnt)
 
 # %% ../../nbs/ground/04_encode.ipynb #c037
 def check_tables(scale, missing):
-    "Refuse words that mean nothing"
+    "An error for a scale or a way with gaps that does not exist"
     if scale is not None:
         check_choice(scale, "scale", ("auto", "std", "rank"))
     check_choice(missing, "missing", MISSING)
@@ -589,7 +600,7 @@ def encoded(encoder: Encoder, columns: Columns) -> Sample:
         names = tuple(str(encoder.names[j]) for j in encoder.owner)
     return Sample(encoder(columns), columns.rows, names, columns.name, columns)
 
-
+# %% ../../nbs/ground/04_encode.ipynb #c037_a
 def _read(T, name, min_points):
     "A table with enough rows"
     columns = sample_columns(T) if isinstance(T, Sample) else read_columns(T, name)
@@ -598,77 +609,6 @@ def _read(T, name, min_points):
     return replace(columns, name=name)
 
 # %% ../../nbs/ground/04_encode.ipynb #c038
-def encode_samples(X, Y, scale="auto", missing="error", min_points: int = 2) -> tuple:
-    """Two tables of any kind as samples of points.
-
-    Parameters
-    ----------
-    X, Y : array_like, data frame or Sample
-        The two tables. Columns with names are matched by name.
-    scale : {"auto", "std", "rank", None}, default "auto"
-        The unit of numbers.
-    missing : {"error", "indicator", "drop"}, default "error"
-        What to do about gaps.
-    min_points : int, default 2
-        Fewer rows of either than this are refused.
-
-    Returns
-    -------
-    tuple of Sample, Sample, Encoder
-        Both samples, and what was done.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from kpw_nb.ground.encode import encode_samples
-    >>> X = pd.DataFrame({"mass": [3500, 4100, 3900], "kind": ["a", "b", "a"]})
-    >>> Y = pd.DataFrame({"mass": [3700, 5200, 4500], "kind": ["b", "b", "c"]})
-    >>> encode_samples(X, Y)[2].fields[0].said
-    'number, in units of 593'
-    """
-    check_tables(scale, missing)
-    X, Y = match_columns(_read(X, "X", min_points), _read(Y, "Y", min_points))
-    sizes = len(X), len(Y)
-    if missing == "drop":
-        X, Y = complete_rows(X), complete_rows(Y)
-    encoder = learn(X, Y, scale, missing)
-    encoder = replace(encoder, dropped_rows=(sizes[0] - len(X), sizes[1] - len(Y)))
-    X, Y = encoded(encoder, X), encoded(encoder, Y)
-    _warn_if_repeated(X.values, Y.values)
-    return X, Y, encoder
-
-# %% ../../nbs/ground/04_encode.ipynb #c039
-def _as_learnt(columns, names, missing):
-    "A table with the names that were learnt, by name or by position"
-    if len(columns.names) != len(names):
-        raise ValueError(
-            f"{columns.name} has {len(columns.names)} features, but the test was "
-            f"trained on {len(names)}; pass the same columns."
-        )
-    if missing == "drop":
-        columns = complete_rows(columns)
-    elif missing == "error":
-        refuse_gaps(columns)  # by its own names
-    if not (columns.named and replace(columns, names=names).named):
-        return replace(columns, names=names)
-    if set(columns.names) != set(names):
-        have, want = (", ".join(map(str, some[:8])) for some in (columns.names, names))
-        raise ValueError(
-            f"{columns.name} has the columns {have}, but the test was trained on "
-            f"{want}; pass the same columns."
-        )
-    return columns
-
-
-def encode_others(encoder: Encoder, *tables) -> tuple:
-    "Other tables with the same columns, by what was learnt before"
-    found = [_read(table, name, 1) for table, name in zip(tables, "XY")]
-    if len(found) == 2:
-        found = match_columns(*found)
-    found = [_as_learnt(t, encoder.names, encoder.missing) for t in found]
-    return tuple(encoded(encoder, columns) for columns in found)
-
-# %% ../../nbs/ground/04_encode.ipynb #c040
 def _warn_if_repeated(X, Y):
     "Rows that stand there several times are hardly independent"
     Z = np.vstack([X, Y])
@@ -686,6 +626,65 @@ def _warn_if_repeated(X, Y):
             "small. Keep one row of each.",
             stacklevel=6,
         )
+
+# %% ../../nbs/ground/04_encode.ipynb #c038_b
+def encode_samples(X, Y, scale="auto", missing="error", min_points: int = 2) -> tuple:
+    """Two tables of any kind as samples of points.
+
+    Parameters
+    ----------
+    X, Y : array_like, data frame or Sample
+        The two tables. Columns with names are matched by name.
+    scale : {"auto", "std", "rank", None}, default "auto"
+        The unit of numbers.
+    missing : {"error", "indicator", "drop"}, default "error"
+        What to do about gaps.
+    min_points : int, default 2
+        Fewer rows of either than this are an error.
+
+    Returns
+    -------
+    tuple of Sample, Sample, Encoder
+        Both samples, and what was done.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kpw_nb.ground.encode import encode_samples
+    >>> X = pd.DataFrame({"mass": [3500, 4100, 3900], "kind": ["a", "b", "a"]})
+    >>> Y = pd.DataFrame({"mass": [3700, 5200, 4500], "kind": ["b", "b", "c"]})
+    >>> encode_samples(X, Y)[2].fields[0].description
+    'number, in units of 593'
+    """
+    check_tables(scale, missing)
+    X, Y = match_columns(_read(X, "X", min_points), _read(Y, "Y", min_points))
+    sizes = len(X), len(Y)
+    if missing == "drop":
+        X, Y = complete_rows(X), complete_rows(Y)
+    encoder = learn(X, Y, scale, missing)
+    encoder = replace(encoder, dropped_rows=(sizes[0] - len(X), sizes[1] - len(Y)))
+    X, Y = encoded(encoder, X), encoded(encoder, Y)
+    _warn_if_repeated(X.values, Y.values)
+    return X, Y, encoder
+
+# %% ../../nbs/ground/04_encode.ipynb #c039
+def _ready(columns, missing):
+    "A table of which gaps are dropped, or an error by its own names"
+    if missing == "drop":
+        return complete_rows(columns)
+    if missing == "error":
+        check_gaps(columns)
+    return columns
+
+
+def encode_others(encoder: Encoder, *tables) -> tuple:
+    "Other tables with the same columns, by what was learnt before"
+    found = [_read(table, name, 1) for table, name in zip(tables, "XY")]
+    if len(found) == 2:
+        found = match_columns(*found)
+    for t in found:
+        trained_order(encoder.names, t.names, t.name)
+    return tuple(encoded(encoder, _ready(t, encoder.missing)) for t in found)
 
 # %% ../../nbs/ground/04_encode.ipynb #c041
 _PLURALS = dict(category="categories")
@@ -707,7 +706,7 @@ def summary(encoder: Encoder) -> str:
     if len(out) > 4:
         words += f"; {len(out)} columns without variation left out"
     elif out:
-        some = ", ".join(f"{f.name} ({f.said.split(':')[0]})" for f in out)
+        some = ", ".join(f"{f.name} ({f.description.split(':')[0]})" for f in out)
         words += f"; left out: {some}"
     if any(encoder.dropped_rows):
         words += "; rows with gaps left out: {} of X, {} of Y".format(

@@ -13,7 +13,6 @@ import io
 import math
 import os
 import re
-import shlex
 import sys
 import warnings
 import zipfile
@@ -27,40 +26,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .errors import InputError, option, verbatim
+from .table import called, column_order
+
 if TYPE_CHECKING:
     import pandas as pd
 
     from kpw_nb.ground.sample import Sample
-
-# %% ../../nbs/ground/05_files.ipynb #c005
-class BadInput(ValueError):
-    """What is wrong with the input, and what to do about it.
-
-    Parameters
-    ----------
-    problem : str
-        What is wrong: it names the file, and the row or column where it can.
-    remedy : str, default ""
-        What to do.
-
-    Examples
-    --------
-    >>> from kpw_nb.ground.files import BadInput
-    >>> print(BadInput("x.csv is empty", "write a table into it first"))
-    x.csv is empty; write a table into it first
-    """
-
-    def __init__(self, problem: str, remedy: str = ""):
-        self.problem = problem
-        self.remedy = remedy
-        super().__init__("; ".join(filter(None, [problem, remedy])))
 
 # %% ../../nbs/ground/05_files.ipynb #c008
 def name_some(names, most=8):
     "A list of names that fits on a line"
     names = list(names)
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(first_line(c, 60) for c in names[:most]) + more
+    return ", ".join(verbatim(first_line(c, 60)) for c in names[:most]) + more
 
 
 def first_line(error, most=160):
@@ -71,18 +50,19 @@ def first_line(error, most=160):
 # %% ../../nbs/ground/05_files.ipynb #c011
 @contextmanager
 def _reading(name, remedy):
-    "Whatever a broken file makes its reader say, as `BadInput`"
+    "Whatever a broken file makes its reader say, as `InputError`"
     try:
         yield
-    except BadInput:
+    except InputError:
         raise
     except MemoryError:
-        raise BadInput(
+        raise InputError(
             f"{name} does not fit into memory",
-            "choose columns with --columns, or keep a random part of the rows",
+            "choose columns with {columns}, or keep a random part of the rows",
         ) from None
     except Exception as e:
-        raise BadInput(f"{name} cannot be read ({first_line(e)})", remedy) from e
+        problem = f"{name} cannot be read ({verbatim(first_line(e))})"
+        raise InputError(problem, remedy) from e
 
 # %% ../../nbs/ground/05_files.ipynb #c014
 @dataclass(frozen=True)
@@ -120,9 +100,9 @@ STDIN = "standard input"
 def _check_place(name):
     "Is there a file to read on disk?"
     if Path(name).is_dir():
-        raise BadInput(f"{name} is a folder", "give a file in it")
+        raise InputError(f"{name} is a folder", "give a file in it")
     if not Path(name).exists():
-        raise BadInput(
+        raise InputError(
             f"{name} does not exist", "check the name and the folder you are in"
         )
 
@@ -130,7 +110,7 @@ def _check_place(name):
 def _check_kind(name, kind, among=KINDS):
     "Is it of a kind that is read?"
     if kind not in among:
-        raise BadInput(
+        raise InputError(
             f"{name}: files of this kind are not read",
             "convert it to csv, tsv, npy, npz or parquet; gz and zip are unpacked",
         )
@@ -142,11 +122,11 @@ def _check_filled(file):
         with file.open() as f:
             start = f.read(1)
     except OSError as e:
-        raise BadInput(
+        raise InputError(
             f"{file.name} cannot be opened ({e.strerror})", "check its permissions"
         ) from None
     if not start:
-        raise BadInput(f"{file.name} is empty", "write a table into it first")
+        raise InputError(f"{file.name} is empty", "write a table into it first")
 
 # %% ../../nbs/ground/05_files.ipynb #c019
 _PACK = "pack it again, or give the table itself"
@@ -169,7 +149,7 @@ def _unzip(file):
             if not name.endswith("/") and not name.startswith("__MACOSX/")
         ]
         if len(members) != 1:
-            raise BadInput(
+            raise InputError(
                 f"{file.name} holds {len(members)} files"
                 + f" ({name_some(members)})" * bool(members),
                 "unpack it and give one of them" if members else _PACK,
@@ -232,9 +212,9 @@ def _first_rows(file):
     with _as_text(file) as text:
         lines = list(islice((line for line in text if line.strip()), _GLANCE))
     if any("\0" in line for line in lines):
-        raise BadInput(f"{file.name} is not plain text", _PLAIN)
+        raise InputError(f"{file.name} is not plain text", _PLAIN)
     if not lines:
-        raise BadInput(f"{file.name} holds no rows", "write a table into it first")
+        raise InputError(f"{file.name} holds no rows", "write a table into it first")
     separator = _separator(lines, file.suffix)
     return separator, list(
         csv.reader(lines, delimiter=separator, skipinitialspace=True)
@@ -285,11 +265,11 @@ def _has_header(rows, name):
         return True
     elif below and any(t and _is_value(c) for t, c in zip(text, below[0])):
         return True
-    raise BadInput(
+    raise InputError(
         f"{name}: it is not clear whether the first line "
-        f"({first_line(', '.join(first), 60)}) is a header, as it holds "
+        f"({verbatim(first_line(', '.join(first), 60))}) is a header, as it holds "
         + ("numbers and text" if any(text) else "years or days like those below"),
-        "say --header yes or --header no",
+        f"say {option('header', 'yes')} or {option('header', 'no')}",
     )
 
 # %% ../../nbs/ground/05_files.ipynb #c035
@@ -297,7 +277,7 @@ def _check_first(rows, name):
     "Are these rows of data, as far as a glance can tell?"
     words = rows[-1][0].split()
     if len(rows[-1]) == 1 and len(words) > 1 and all(map(is_number, words)):
-        raise BadInput(
+        raise InputError(
             f"{name}: the fields are separated by spaces",
             "separate the fields by commas, or by tabs in a tsv file",
         )
@@ -307,11 +287,11 @@ def _check_first(rows, name):
     numbers = [k for k, c in enumerate(zip(*below)) if all(map(is_number, c))]
     above = [first[k] for k in numbers if k < len(first)]
     if above and all(c.strip() and not _is_value(c) for c in above):
-        raise BadInput(
+        raise InputError(
             f"{name}: row 1 holds text where all others hold numbers "
-            f"({first[numbers[0]]!r} in column {numbers[0] + 1})",
-            "remove the lines without numbers, or say --header yes "
-            "if the first line names the columns",
+            f"({called(first[numbers[0]])} in column {numbers[0] + 1})",
+            "remove the lines without numbers, or say {header='yes'} if the first line "
+            "names the columns",
         )
 
 # %% ../../nbs/ground/05_files.ipynb #c038
@@ -329,8 +309,9 @@ def _dates(texts, where):
     wrong = np.array(known) & ~(days.notna().to_numpy() & shaped)
     if wrong.any():
         row = wrong.argmax()
-        raise BadInput(
-            f"{where} holds dates, but {texts[row][:40]!r} in row {row + 1} is none",
+        raise InputError(
+            f"{where} holds dates, but {called(texts[row][:40])} in row {row + 1} is "
+            "none",
             "write all dates like 2020-12-31, and leave unknown ones empty",
         )
     return days.dt.tz_localize(None) if zoned else days
@@ -351,8 +332,8 @@ def _comma_numbers(texts, separator, where):
     if all(is_number(t) for t in points if t is not None):
         return pd.Series([math.nan if t is None else float(t) for t in points])
     row, text = next((i, t) for i, t in enumerate(texts) if t and "," in t)
-    raise BadInput(
-        f"{where} does not hold numbers ({text[:40]!r} in row {row + 1})",
+    raise InputError(
+        f"{where} does not hold numbers ({called(text[:40])} in row {row + 1})",
         "write decimals with a point, and thousands without a comma",
     )
 
@@ -360,17 +341,18 @@ def _comma_numbers(texts, separator, where):
 _FEW = 10  # different whole numbers that may be names of classes
 
 
-def _refuse_slips(texts, where):
-    "No text among numbers that were measured"
+def _check_slips(texts, where):
+    "An error for a text among numbers that were measured"
     known = [t for t in texts if t is not None]
     figures = {t for t in known if _is_figure(t)}
     measured = len(figures) > _FEW or any("." in t or "," in t for t in figures)
     if not measured or 2 * sum(t in figures for t in known) <= len(known):
         return
     row = next(i for i, t in enumerate(texts) if t is not None and t not in figures)
-    raise BadInput(
-        f"{where} holds numbers, but {texts[row][:40]!r} in row {row + 1} is none",
-        "mend it, leave it empty if it is unknown, or leave the column out with --drop",
+    raise InputError(
+        f"{where} holds numbers, but {called(texts[row][:40])} in row {row + 1} is "
+        "none",
+        "fix it, leave it empty if it is unknown, or leave the column out with {drop}",
     )
 
 # %% ../../nbs/ground/05_files.ipynb #c047
@@ -388,7 +370,7 @@ def _typed_texts(column, separator, where):
         if all(map(_is_figure, known)):
             found = _comma_numbers(texts, separator, where)
         else:
-            _refuse_slips(texts, where)
+            _check_slips(texts, where)
     if found is None and texts != given:
         found = pd.Series(texts, dtype=column.dtype)
     return column if found is None else found
@@ -411,7 +393,7 @@ def _typed(frame, separator, name):
     columns = {c: frame[c] for c in frame}
     for c in frame.columns[~np.array(plain)]:
         if pd.api.types.infer_dtype(columns[c], skipna=True) == "string":
-            where = f"{name}: column {c!r}"
+            where = f"{name}: column {called(c)}"
             columns[c] = _typed_texts(columns[c], separator, where)
         else:
             columns[c] = _typed_objects(columns[c])
@@ -440,7 +422,7 @@ def _check_fields(file, separator, width, named):
         counts = (len(row) for row in rows if row and row != [""])
         for row, count in enumerate(counts, 1 - named):
             if count != width:
-                raise BadInput(
+                raise InputError(
                     f"{file.name}: row {row} has {count} of {width} fields", _PLAIN
                 )
 
@@ -508,9 +490,10 @@ def _check_flat(schema, names, name):
     for c in names:
         kind = schema.field(c).type
         if kind.num_fields:  # a list or a record
-            raise BadInput(
-                f"{name}: column {c!r} holds {first_line(kind, 40)} in every cell",
-                f"write its parts as columns, or leave it out with --drop {c}",
+            what = verbatim(first_line(kind, 40))
+            raise InputError(
+                f"{name}: column {called(c)} holds {what} in every cell",
+                f"write its parts as columns, or leave it out with {option('drop', c)}",
             )
 
 
@@ -519,7 +502,7 @@ def _parquet(file, header):
     try:
         import pyarrow.parquet as pq
     except ImportError:
-        raise BadInput(
+        raise InputError(
             f"{file.name}: reading parquet needs pyarrow",
             "run pip install pyarrow, or convert the file to csv or npy",
         ) from None
@@ -537,7 +520,7 @@ _MAGIC = {".npy": b"\x93NUMPY", ".npz": b"PK"}
 def _matrix(A, name):
     "An array of a file as a matrix"
     if A.dtype.names or A.dtype.kind not in "fiub":
-        raise BadInput(
+        raise InputError(
             f"{name} holds {A.dtype} values, not plain real numbers",
             "convert it with .astype(float) and save it again, "
             "or write a table with text as csv or parquet",
@@ -545,7 +528,7 @@ def _matrix(A, name):
     if A.ndim == 1:
         A = A[:, None]
     if A.ndim != 2:
-        raise BadInput(
+        raise InputError(
             f"{name} holds an array of shape {A.shape}",
             "reshape it to (rows, columns), for example with A.reshape(len(A), -1)",
         )
@@ -558,7 +541,7 @@ def _check_start(file):
         known = f.read(6).startswith(_MAGIC[file.suffix])
     if not known:
         kind = file.suffix[1:]
-        raise BadInput(
+        raise InputError(
             f"{file.name} is not an {kind} file, whatever its name says", _ARRAY
         )
 
@@ -607,7 +590,7 @@ def _npz(file, header):
     "The contents of an npz file with one array"
     arrays = _npz_arrays(file)
     if len(arrays) != 1:
-        raise BadInput(
+        raise InputError(
             f"{file.name} holds {len(arrays)} arrays ({name_some(arrays)})",
             "give it alone if they are X and Y, or save one array in each file",
         )
@@ -639,15 +622,15 @@ def _check_names(name, names, **options):
     "Does the file have every column that an option asks for, once?"
     counts = Counter(names)
     if twice := [c for c, many in counts.items() if many > 1]:
-        raise BadInput(
-            f"{name}: the column name {twice[0]!r} stands twice in the header",
+        raise InputError(
+            f"{name}: the column name {called(twice[0])} stands twice in the header",
             "rename one",
         )
-    for option, asked in options.items():
+    for name_of, asked in options.items():
         for c in asked:
             if c not in counts:
-                raise BadInput(
-                    f"{name} has no column {c!r} for --{option}",
+                raise InputError(
+                    f"{name} has no column {called(c)} for {{{name_of}}}",
                     f"it has {name_some(names)}",
                 )
 
@@ -666,10 +649,11 @@ def _check_blank(name, contents, keep):
     blank = {f"unnamed{k}": k for k, c in names if c == f"unnamed{k}"}
     found = [c for c in keep if c in blank]
     if contents.named and found:
-        raise BadInput(
+        raise InputError(
             f"{name}: column {blank[found[0]]} has no name, as if it were an index",
-            f"leave it out with --drop {found[0]}, take it for the names of the rows "
-            f"with --id {found[0]}, or list what you want with --columns",
+            f"leave it out with {option('drop', found[0])}, take it for the names of "
+            f"the rows with {option('id', found[0])}, or list what you want with "
+            "{columns}",
         )
 
 
@@ -683,12 +667,14 @@ def _select(name, contents, columns=(), drop=(), label=None, id=None):
     options = dict(columns=columns, drop=drop, label=label, id=id)
     _check_names(name, contents.names, **options)
     if label and label == id:
-        raise BadInput(f"--label and --id both name {label[0]!r}", "give two columns")
+        raise InputError(
+            f"{{label}} and {{id}} both name {called(label[0])}", "give two columns"
+        )
     without = {*drop, *label, *id}
     keep = [c for c in dict.fromkeys(columns or contents.names) if c not in without]
     if not keep:
-        raise BadInput(
-            f"{name}: no column is left", "name fewer in --drop or more in --columns"
+        raise InputError(
+            f"{name}: no column is left", "name fewer in {drop} or more in {columns}"
         )
     if not columns:
         _check_blank(name, contents, keep)
@@ -705,7 +691,8 @@ def _check_gaps(column, what, remedy):
     "Is there something in every row?"
     gaps = np.flatnonzero(column.isna())
     if len(gaps):
-        raise BadInput(f"{what} {column.name!r} is empty in row {gaps[0] + 1}", remedy)
+        problem = f"{what} {called(column.name)} is empty in row {gaps[0] + 1}"
+        raise InputError(problem, remedy, column=column.name, row=int(gaps[0]) + 1)
 
 
 def _labels(column, name):
@@ -718,17 +705,17 @@ def _ids(column, labels, name):
     "The names of the rows; within a label each stands once"
     import pandas as pd
 
-    fill = "fill it, or leave --id out to count the rows"
-    _check_gaps(column, f"{name}: the column for --id,", fill)
+    fill = "fill it, or leave {id} out to count the rows"
+    _check_gaps(column, f"{name}: the column for {{id}},", fill)
     ids = pd.Index([_whole(v) for v in column.tolist()], name=column.name)
     pairs = pd.DataFrame(dict(id=ids, label="" if labels is None else labels))
     twice = np.flatnonzero(pairs.duplicated())
     if len(twice):
-        within = "" if labels is None else f" within {labels[twice[0]]!r}"
-        raise BadInput(
-            f"{name}: {first_line(ids[twice[0]], 40)!r} stands twice{within} in "
-            f"{column.name!r}, again in row {twice[0] + 1}",
-            "give --id a column that tells the rows apart, or leave it out",
+        within = "" if labels is None else f" within {called(labels[twice[0]])}"
+        raise InputError(
+            f"{name}: {called(first_line(ids[twice[0]], 40))} stands twice{within} in "
+            f"{called(column.name)}, again in row {twice[0] + 1}",
+            "give {id} a column that tells the rows apart, or leave it out",
         )
     return ids
 
@@ -737,7 +724,7 @@ def _ids(column, labels, name):
 class Table:
     "A table of a file, as `read_table` returns it"
 
-    frame: "pd.DataFrame"  # rows called by number, from 1, or by the --id column
+    frame: "pd.DataFrame"  # rows called by number, from 1, or by the `id` column
     named: bool  # does the file name its columns?
     labels: np.ndarray | None  # texts of the label column
     path: str  # where it came from
@@ -758,7 +745,7 @@ def _table(file, contents, options, path):
         frame, aside = contents.read(chosen.keep, chosen.label + chosen.id)
     if len(frame) < 2:
         many = "no rows" if len(frame) == 0 else "one row"
-        raise BadInput(f"{path} has {many} of data", "at least 2 are needed")
+        raise InputError(f"{path} has {many} of data", "at least 2 are needed")
     labels = None
     index = pd.RangeIndex(1, len(frame) + 1)
     if chosen.label:
@@ -778,7 +765,7 @@ def read_table(
     header: str = "auto",
     content: bytes = None,
 ) -> Table:
-    """A table from a file, or a `BadInput` that says what to do.
+    """A table from a file, or a `InputError` that says what to do.
 
     Parameters
     ----------
@@ -805,7 +792,7 @@ def read_table(
 
     Raises
     ------
-    BadInput
+    InputError
         If the file cannot be read as a table.
 
     Examples
@@ -825,20 +812,21 @@ def _is_finite(value):
     return isinstance(value, (bool, int, float)) and math.isfinite(value)
 
 
-def _refuse_entry(table, column):
+def _entry_error(table, column):
     "The error for the first entry of a column that is no number"
     pairs = zip(column.index, column.tolist())
     bad = [(row, value) for row, value in pairs if not _is_finite(value)]
     row, value = next((b for b in bad if not is_number(str(b[1]))), bad[0])
-    what = f"column {column.name!r}" if table.named else column.name
-    remedy = f"leave the column out with --drop {shlex.quote(column.name)}"
+    what = f"column {called(column.name)}" if table.named else column.name
+    remedy = f"leave the column out with {option('drop', column.name)}"
     gap = value is None or value != value
     if gap or value in (math.inf, -math.inf):
-        what += f", row {row} {'is empty or NaN' if gap else 'is infinite'}"
+        what += f", row {verbatim(row)} {'is empty or NaN' if gap else 'is infinite'}"
         remedy = f"drop or fill such rows, or {remedy}"
     else:
-        what += f" does not hold numbers ({first_line(value, 40)!r} in row {row})"
-    raise BadInput(f"{table.path}: {what}", remedy)
+        text = called(first_line(value, 40))
+        what += f" does not hold numbers ({text} in row {verbatim(row)})"
+    return InputError(f"{table.path}: {what}", remedy, column=column.name, row=row)
 
 
 def as_numbers(table) -> "Sample":
@@ -848,33 +836,28 @@ def as_numbers(table) -> "Sample":
     for c, dtype in table.frame.dtypes.items():
         column = table.frame[c]
         if dtype.kind not in "fiub" or not np.isfinite(column.to_numpy(float)).all():
-            _refuse_entry(table, column)
+            raise _entry_error(table, column)
     return as_sample(table.frame, table.name)
 
 # %% ../../nbs/ground/05_files.ipynb #c091
-def _only(A, B):
-    "The columns of A that B lacks, in words"
-    missing = A.frame.columns[~A.frame.columns.isin(B.frame.columns)]
-    return [f"{name_some(missing)} only in {A.name}"] if len(missing) else []
-
-
 def same_columns(A, B):
     "Both tables with the same columns, in the order of A"
-    if A.named and B.named:
-        if only := _only(A, B) + _only(B, A):
-            raise BadInput(
-                f"the columns differ: {', '.join(only)}",
-                "choose common ones with --columns, or leave out with --drop",
-            )
-        return A, replace(B, frame=B.frame[A.frame.columns])
-    widths = [t.frame.shape[1] for t in (A, B)]
-    if widths[0] != widths[1]:
-        raise BadInput(
-            f"{A.path} has {widths[0]} columns but {B.path} has {widths[1]}",
-            "give both the same columns, or choose them with --columns",
-        )
-    names = (B if B.named else A).frame.columns
-    return tuple(replace(t, frame=t.frame.set_axis(names, axis=1)) for t in (A, B))
+    tables = A, B
+    named = A.named and B.named
+    counted = tuple(range(A.frame.shape[1])), tuple(range(B.frame.shape[1]))
+    names = [tuple(t.frame.columns) for t in tables] if named else counted
+    remedy = "choose common ones with {columns}, or leave out with {drop}"
+    if not named:
+        remedy = "give both the same columns, or choose them with {columns}"
+    called_as = (
+        verbatim(A.name if named else A.path),
+        verbatim(B.name if named else B.path),
+    )
+    order = column_order(*names, called_as, remedy)
+    if named:
+        return A, replace(B, frame=B.frame.iloc[:, order])
+    columns = (B if B.named else A).frame.columns
+    return tuple(replace(t, frame=t.frame.set_axis(columns, axis=1)) for t in tables)
 
 # %% ../../nbs/ground/05_files.ipynb #c093
 @dataclass(frozen=True, eq=False)
@@ -890,14 +873,14 @@ class Samples:
 def _two_files(x, y, label, options):
     "A file for each sample"
     if label is not None:
-        raise BadInput(
-            "--label is for one file with both samples",
-            "give one file, or leave --label out",
+        raise InputError(
+            "{label} is for one file with both samples",
+            "give one file, or leave {label} out",
         )
     if str(x) == str(y) == "-":
-        raise BadInput(
+        raise InputError(
             "both samples cannot come from the standard input",
-            "give a file for one of them, or one table with --label",
+            "give a file for one of them, or one table with {label}",
         )
     A, B = same_columns(read_table(x, **options), read_table(y, **options))
     return Samples(A.frame, B.frame, (A.name, B.name), (A.file, B.file))
@@ -921,8 +904,8 @@ def _two_values(t, label):
         return values
     many = f"{len(values)} value" + "s" * (len(values) > 1)
     less = "add the rows of the other sample"
-    raise BadInput(
-        f"{t.path}: the label {label!r} has {many} ({name_some(values, 5)})",
+    raise InputError(
+        f"{t.path}: the label {called(label)} has {many} ({name_some(values, 5)})",
         "exactly two are needed, so "
         + ("keep the rows of two of them" if len(values) > 2 else less),
     )
@@ -932,14 +915,14 @@ def _two_arrays(x, options):
     "X and Y of one npz file"
     file = input_file(x)
     if file.suffix != ".npz":
-        raise BadInput(
+        raise InputError(
             f"only {file.name} was given",
-            "add the file of the second sample, or --label COLUMN if both are "
-            "in this one",
+            "add the file of the second sample, or {label=COLUMN} if both are in this "
+            "one",
         )
     arrays = _npz_arrays(file)
     if not {"X", "Y"} <= set(arrays):
-        raise BadInput(
+        raise InputError(
             f"{file.name} holds {name_some(arrays) or 'nothing'}, not arrays X and Y",
             "save them with numpy.savez(path, X=..., Y=...), or give two files",
         )
@@ -982,7 +965,7 @@ def read_samples(
 
     Raises
     ------
-    BadInput
+    InputError
         If a file cannot be read, or the two have different columns.
 
     Examples
@@ -1004,7 +987,7 @@ def read_samples(
         samples = _two_arrays(x, options)
     for frame, name in zip((samples.X, samples.Y), samples.names):
         if len(frame) < 2:
-            raise BadInput(
+            raise InputError(
                 f"{name} has {len(frame)} row", "at least 2 are needed, so collect more"
             )
     files = {file.name: file for file in samples.files}

@@ -12,8 +12,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .errors import InputError, sample_mark, verbatim
+
 from .core import as_rng, check_number
-from .table import Columns, called, check_shape, join_columns, read_columns
+from kpw_nb.ground.table import (
+    Columns,
+    check_shape,
+    column_order,
+    join_columns,
+    read_columns,
+    the_column,
+)
 
 # %% ../../nbs/ground/03_sample.ipynb #c007
 @dataclass(frozen=True, eq=False)
@@ -83,27 +92,34 @@ def spread(n: int, most: int) -> np.ndarray:
     return np.linspace(0, n - 1, most).round().astype(np.int64)
 
 # %% ../../nbs/ground/03_sample.ipynb #c012
-def _refuse_texts(columns):
-    "Numbers only, or an error that names the first column that holds something else"
+def _check_numbers(columns):
+    "An error that names the first column that holds something else than numbers"
     for c, kind in zip(columns.names, columns.kinds):
-        if kind not in ("number", "boolean", "empty"):
-            where = f", column {called(c)}," if columns.named else ""
-            got, do = "dates or durations", "for example to days since a start"
-            do = f"convert them, {do}"
-            if kind == "category":
-                first = next((t for t in columns.column(c) if t is not None), "")
-                got, do = f"{first[:40]!r} of type str", "drop or encode text columns"
-            raise ValueError(
-                f"{columns.name}{where} must hold numbers only, got {got}; {do}."
-            )
+        if kind in ("number", "boolean", "empty"):
+            continue
+        got, remedy = (
+            "dates or durations",
+            "convert them, for example to days since a start",
+        )
+        if kind == "category":
+            first = next((t for t in columns.column(c) if t is not None), "")
+            got = f"{verbatim(repr(first[:40]))} of type str"
+            remedy = "drop or encode text columns"
+        where = f", {the_column(c)}," if columns.named else ""
+        raise InputError(
+            f"{sample_mark(columns.name)}{where} must hold numbers only, got {got}",
+            remedy,
+            sample=columns.name,
+            column=c,
+        )
 
-
+# %% ../../nbs/ground/03_sample.ipynb #c012_a
 def _labelled(X, name, start):
     "Values, row labels and column names; `start` rows come before these"
     if isinstance(X, Sample):
         return X.values, X.rows, X.columns
     columns = read_columns(X, name, start)
-    _refuse_texts(columns)
+    _check_numbers(columns)
     return columns.numbers, columns.rows, columns.names if columns.named else None
 
 
@@ -122,10 +138,14 @@ def _check_finite(A, rows, columns, name):
     if not bad.any():
         return
     i, j = np.argwhere(bad)[0]
-    column = j if columns is None else repr(columns[j])
-    raise ValueError(
-        f"{name} contains {bad.sum()} NaN or infinity value(s), the first in row "
-        f"{rows[i]}, column {column}; drop or impute them."
+    column = j if columns is None else columns[j]
+    raise InputError(
+        f"{sample_mark(name)} contains {bad.sum()} NaN or infinity value(s), the first "
+        f"in row {verbatim(rows[i])}, {the_column(column)}",
+        "drop or impute them",
+        sample=name,
+        row=rows[i],
+        column=column,
     )
 
 # %% ../../nbs/ground/03_sample.ipynb #c014
@@ -139,7 +159,7 @@ def as_sample(X, name: str = "X", min_points: int = 2, start: int = 0) -> Sample
     name : str, default "X"
         What the caller calls it, for the messages.
     min_points : int, default 2
-        Fewer points than this are refused.
+        Fewer points than this are an error.
     start : int, default 0
         The position of the first row, if `X` is a block of something larger.
 
@@ -150,7 +170,7 @@ def as_sample(X, name: str = "X", min_points: int = 2, start: int = 0) -> Sample
 
     Raises
     ------
-    ValueError, TypeError
+    InputError, TypeError
         If `X` is no finite table of numbers: the message names row, column and remedy.
 
     Examples
@@ -172,28 +192,21 @@ def check_sample(X, name: str = "X", min_points: int = 2) -> np.ndarray:
 # %% ../../nbs/ground/03_sample.ipynb #c023
 def _same_columns(X, Y):
     "Y with its columns in the order of those of X"
-    if X.columns is not None and Y.columns is not None:
-        only = [
-            f"{', '.join(map(repr, extra))} only in {name}"
-            for name, extra in (
-                ("X", [c for c in X.columns if c not in Y.columns]),
-                ("Y", [c for c in Y.columns if c not in X.columns]),
-            )
-            if extra
-        ]
-        if only:
-            raise ValueError(
-                f"the columns differ: {' and '.join(only)}; give both the same columns."
-            )
-        order = [Y.columns.index(c) for c in X.columns]
-        values = np.ascontiguousarray(Y.values[:, order])
-        return replace(Y, values=values, columns=X.columns)
-    if X.values.shape[1] != Y.values.shape[1]:
-        raise ValueError(
-            f"X has {X.values.shape[1]} features but Y has {Y.values.shape[1]}; "
-            "give both samples the same columns in the same order."
-        )
-    return replace(Y, columns=Y.columns or X.columns)
+    names = [s.columns or tuple(range(s.values.shape[1])) for s in (X, Y)]
+    order = column_order(*names, (sample_mark(X.name), sample_mark(Y.name)))
+    values = Y.values
+    if order != list(range(len(order))):
+        values = np.ascontiguousarray(values[:, order])
+    return replace(Y, values=values, columns=X.columns or Y.columns)
+
+
+def constant_error() -> InputError:
+    "The error for two samples whose points are all the same"
+    return InputError(
+        "{X} and {Y} are constant (every point is the same), so no projection can tell "
+        "them apart",
+        "check the columns you passed",
+    )
 
 # %% ../../nbs/ground/03_sample.ipynb #c024
 def as_samples(X, Y, min_points: int = 2) -> tuple:
@@ -204,7 +217,7 @@ def as_samples(X, Y, min_points: int = 2) -> tuple:
     X, Y : array_like, data frame or Sample
         The two samples. Columns with names are matched by name.
     min_points : int, default 2
-        Fewer points of either than this are refused.
+        Fewer points of either than this are an error.
 
     Returns
     -------
@@ -224,10 +237,7 @@ def as_samples(X, Y, min_points: int = 2) -> tuple:
     X = replace(X, columns=X.columns or Y.columns, name="X")
     first = X.values[0]
     if (X.values == first).all() and (Y.values == first).all():
-        raise ValueError(
-            "X and Y are constant (every point is the same), so no projection can "
-            "tell them apart; check the columns you passed."
-        )
+        raise constant_error()
     return X, Y
 
 # %% ../../nbs/ground/03_sample.ipynb #c025
@@ -246,10 +256,12 @@ def _halves(A, train_size, g):
     "A random part of the rows, and the rest"
     k = int(train_size) if train_size >= 1 else round(train_size * len(A))
     if k < 2 or len(A) - k < 2:
-        raise ValueError(
-            f"train_size={train_size} leaves {k} and {len(A) - k} points of {A.name} "
-            "for training and testing; at least 2 each are needed. Collect more data "
-            "or use method='refit'."
+        raise InputError(
+            f"train_size={train_size} leaves {k} and {len(A) - k} points of "
+            f"{sample_mark(A.name)} for training and testing",
+            "at least 2 each are needed. Collect more data or use {method='refit'}",
+            argument="train_size",
+            sample=A.name,
         )
     order = g.permutation(len(A))
     return A.take(order[:k]), A.take(order[k:])
@@ -338,10 +350,9 @@ def _promises(X, name):
     import dask
 
     if getattr(X, "ndim", 0) != 2:
-        raise ValueError(
-            f"{name} must be two-dimensional (points, features), got "
-            f"{getattr(X, 'ndim', 0)}-D."
-        )
+        got = getattr(X, "ndim", 0)
+        problem = f"{name} must be two-dimensional (points, features), got {got}-D"
+        raise InputError(problem, sample=name)
     if hasattr(X, "columns"):
         blocks, sizes = list(X.to_delayed()), [math.nan]
     else:
@@ -370,24 +381,32 @@ def _slices(X, name):
         return [X.take(np.arange(i, min(i + _BLOCK, len(X)))) for i in cuts]
     return [X[i : i + _BLOCK] for i in cuts]
 
+# %% ../../nbs/ground/03_sample.ipynb #c039_b
+def _widths(X, blocks):
+    "(number of columns, their names or None)"
+    if is_lazy(X):
+        names = tuple(str(c) for c in X.columns) if hasattr(X, "columns") else None
+        return int(X.shape[1]), names
+    names = getattr(blocks[0], "names", None) if blocks else None
+    width = np.shape(blocks[0])[1] if blocks and names is None else len(names or ())
+    return width, names
+
 
 def as_blocks(X, name: str = "X", min_points: int = 2) -> Blocks:
     "Anything like a table as blocks"
     if is_lazy(X):
         blocks, sizes = _promises(X, name)
-        width = int(X.shape[1])
-        columns = tuple(str(c) for c in X.columns) if hasattr(X, "columns") else None
     else:
         blocks = _slices(X, name)
         sizes = [len(b) for b in blocks]
-        columns = getattr(blocks[0], "names", None) if blocks else None
-        width = np.shape(blocks[0])[1] if blocks and columns is None else 0
-        width = width or len(columns or ())
+    width, columns = _widths(X, blocks)
+    sample = sample_mark(name)
     if sum(sizes) < min_points:
-        raise ValueError(
-            f"{name} has {sum(sizes)} point(s), at least {min_points} are required; "
-            "collect more data."
+        problem = (
+            f"{sample} has {sum(sizes)} point(s), at least {min_points} are required"
         )
+        raise InputError(problem, "collect more data", sample=name)
     if width == 0:
-        raise ValueError(f"{name} has no columns; a point needs at least one number.")
+        problem = f"{sample} has no columns"
+        raise InputError(problem, "a point needs at least one number", sample=name)
     return Blocks(blocks, sizes, width, columns, name, is_lazy(X))

@@ -7,11 +7,9 @@ __all__ = ['main']
 
 # %% ../../nbs/show/04_cli.ipynb #c003
 import argparse
-import dis
 import io
 import json
 import os
-import re
 import shlex
 import shutil
 import sys
@@ -25,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import __version__
+from ..ground.errors import InputError, InputWarning, verbatim
 from kpw_nb.ground.files import (
-    BadInput,
     as_numbers,
     first_line,
     is_number,
@@ -54,19 +52,19 @@ def _check_target(path, option, *read):
     if path is None:
         return
     place = Path(path)
-    what = f"{option} {path}"
+    what = verbatim(f"{option} {path}")
     if _would_overwrite(place, read):
-        raise BadInput(f"{what} would overwrite the data", "give another name")
+        raise InputError(f"{what} would overwrite the data", "give another name")
     if place.is_dir():
-        raise BadInput(f"{what} is a folder", "give the name of a file in it")
+        raise InputError(f"{what} is a folder", "give the name of a file in it")
     if place.exists() and not place.is_file():
-        raise BadInput(f"{what} is a device, not a file", "give the name of a file")
+        raise InputError(f"{what} is a device, not a file", "give the name of a file")
     if not place.parent.is_dir():
-        raise BadInput(
+        raise InputError(
             f"{what}: the folder {place.parent} does not exist", "make it first"
         )
     if not os.access(place.parent, os.W_OK):
-        raise BadInput(
+        raise InputError(
             f"{what}: the folder {place.parent} cannot be written to", "choose another"
         )
 
@@ -78,63 +76,54 @@ def write_target(path, content):
     try:
         write_whole(path, content)
     except OSError as e:
-        raise BadInput(
+        raise InputError(
             f"{path} cannot be written ({e.strerror})",
             "free some space or choose another place",
         ) from None
 
 # %% ../../nbs/show/04_cli.ipynb #c013
-def _said_by_us(error):
-    "Was this error raised by the package, or did it happen to it?"
-    last = error.__traceback__
-    while last.tb_next is not None:
-        last = last.tb_next
-    frame = last.tb_frame
-    opcode = frame.f_code.co_code[last.tb_lasti]
-    module = frame.f_globals.get("__name__", "")
-    return module.startswith("kpw_nb") and dis.opname[opcode] == "RAISE_VARARGS"
+_FLAGS = dict(rng="seed")  # the one option with another name than its argument
 
-# %% ../../nbs/show/04_cli.ipynb #c017
-def _by_name(text, names):
-    "A message of the library, with the names of the samples for X and Y"
-    called = dict(zip("XY", names))
-    text = re.sub(r"column '(column \d+)'", r"\1", str(text))  # it has no other name
-    return re.sub(r"(?<![\w'\"-])[XY](?![\w'\"-])", lambda m: called[m[0]], text)
+
+def _flag(name, *value):
+    "An option of the library as one of the command, with its value if there is one"
+    words = ["--" + _FLAGS.get(name, name).replace("_", "-")]
+    if value and value[0] is not True:
+        words.append("none" if value[0] is None else shlex.quote(str(value[0])))
+    return " ".join(words)
 
 # %% ../../nbs/show/04_cli.ipynb #c020
-def _show_notes(notes):
+def _show_notes(notes, names):
     "Warnings of the library, each once"
-    heard = [
-        first_line(n.message, 400)
-        for n in notes
-        if issubclass(n.category, (UserWarning, RuntimeWarning))
-    ]
-    for text in dict.fromkeys(heard):
+    shown = []
+    for note in notes:
+        text = note.message
+        if isinstance(text, InputWarning):
+            text = text.render(_flag, names)
+        if issubclass(note.category, (UserWarning, RuntimeWarning)):
+            shown.append(first_line(text, 400))
+    for text in dict.fromkeys(shown):
         if not text.startswith("n_resamples="):  # the command says it in its own words
             _say(f"note: {text}")
 
 
 @contextmanager
 def _computing(names=("X", "Y")):
-    "What the library refuses becomes one line; its warnings become notes"
+    "An error about the input becomes one line for the terminal; warnings become notes"
+    names = dict(zip("XY", names))
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always")
         try:
             yield
-        except BadInput:
-            raise
-        except (ValueError, TypeError) as e:
-            if not _said_by_us(e):
-                raise
-            problem = getattr(e, "problem", e)
-            problem = first_line(_by_name(problem, names), 400)
-            raise BadInput(problem, getattr(e, "command", "")) from e
+        except InputError as e:
+            text = first_line(e.render(_flag, names), 500)
+            raise InputError(verbatim(text)) from e
         except MemoryError:
-            raise BadInput(
+            raise InputError(
                 "not enough memory for so many rows",
-                "test a random part of them, or choose columns with --columns",
+                "test a random part of them, or choose columns with {columns}",
             ) from None
-    _show_notes(notes)
+    _show_notes(notes, names)
 
 # %% ../../nbs/show/04_cli.ipynb #c024
 def _as_list(value):
@@ -248,7 +237,7 @@ def _run_test(args):
     "kpw-nb test"
     _check_target(args.report, "--report", args.x, args.y)
     if args.report and not args.report.lower().endswith((".html", ".htm")):
-        raise BadInput(
+        raise InputError(
             f"--report {args.report}: the report is a web page",
             "give it a name that ends in .html",
         )
@@ -281,7 +270,7 @@ def _reference_rows(given, n, window, name):
     "How many of the first rows of a series of `n` are the reference"
     if given is not None:
         if given >= n:
-            raise BadInput(
+            raise InputError(
                 f"--reference-rows {given} leaves nothing to watch: "
                 f"{name} has {n} rows",
                 "give a smaller number",
@@ -289,7 +278,7 @@ def _reference_rows(given, n, window, name):
         return given
     rows = max(n // 3, 2 * window)
     if rows >= n:
-        raise BadInput(
+        raise InputError(
             f"{name} has {n} rows, too few to take two windows of {window} rows as "
             "normal and watch the rest",
             "lower --window, or say what is normal with --reference or "
@@ -304,12 +293,12 @@ def _without_time(table, time):
         return table, None
     names = list(table.frame)
     if time not in names:
-        raise BadInput(
+        raise InputError(
             f"{table.path} has no column {time!r} for --time",
             f"it has {name_some(names)}",
         )
     if len(names) == 1:
-        raise BadInput(
+        raise InputError(
             f"{table.path}: only the time stamps are left",
             "keep at least one other column",
         )
@@ -510,7 +499,7 @@ def _study(args, reproduce):
                 progress=_wants_bar(args),
             )
     except OSError as e:  # no data, or no place to keep what is finished
-        raise BadInput(first_line(e, 500)) from e
+        raise InputError(first_line(e, 500)) from e
     except KeyboardInterrupt:
         _say(
             f"stopped; what is finished is kept in {Path(args.store) / args.name}"
@@ -531,11 +520,11 @@ def _run_reproduce(args):
             print(f"{name:<20} {e.title}; {size}")
         return 0
     if args.name not in known:
-        raise BadInput(
+        raise InputError(
             f"there is no experiment {args.name!r}", f"choose one of {', '.join(known)}"
         )
     if Path(args.store).exists() and not Path(args.store).is_dir():
-        raise BadInput(
+        raise InputError(
             f"--store {args.store} is a file",
             "give a folder for the finished repetitions",
         )
@@ -617,13 +606,13 @@ def demo(folder="out") -> Path:
 def _run_demo(args):
     "kpw-nb demo"
     if Path(args.out).exists() and not Path(args.out).is_dir():
-        raise BadInput(f"--out {args.out} is a file", "give a folder for the picture")
+        raise InputError(f"--out {args.out} is a file", "give a folder for the picture")
     try:
         demo(args.out)
     except OSError as e:
         if e.errno is None:  # no digits: the text says how to get them
-            raise BadInput(first_line(e, 500)) from e
-        raise BadInput(
+            raise InputError(first_line(e, 500)) from e
+        raise InputError(
             f"--out {args.out} cannot be used ({e.strerror})", "choose another folder"
         ) from e
     return 0
@@ -1075,13 +1064,13 @@ def _run(args):
     except Exception as e:
         if args.debug:
             traceback.print_exc()
-        return _blame(e)
+        return _report(e)
 
 
-def _blame(error):
-    "Say what is wrong; the exit code"
-    if isinstance(error, BadInput):
-        _say(error)
+def _report(error):
+    "Print what is wrong; the exit code"
+    if isinstance(error, InputError):
+        _say(error.render(_flag))
         return 2
     if isinstance(error, MemoryError):
         _say("not enough memory; use fewer rows, or choose columns with --columns")

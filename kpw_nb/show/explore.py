@@ -34,7 +34,8 @@ from ..theory.descent import theory_step
 from ..theory.distance import KPWProjector, kpw_distance
 from ..compare.relabel import Free
 from ..compare.twosample import kpw_test
-from ..ground.files import BadInput, read_table, same_columns
+from ..ground.errors import InputError, render
+from ..ground.files import read_table, same_columns
 
 # %% ../../nbs/show/03_explore.ipynb #c005
 _DRAWING = threading.RLock()  # matplotlib's fonts and layout are shared by all threads
@@ -650,9 +651,9 @@ def _uploaded(upload):
     file = upload[0]
     try:
         return read_table(file["name"], content=file["content"])
-    except BadInput as e:
+    except InputError as e:
         raise ValueError(
-            f"{e.problem}; correct the file and upload it again."
+            f"{render(e.problem)}; fix the file and upload it again."
         ) from None
 
 
@@ -661,8 +662,10 @@ def _uploaded_tables(x, y):
     tables = _uploaded(x), _uploaded(y)
     try:
         A, B = same_columns(*tables)
-    except BadInput as e:
-        raise ValueError(f"{e.problem}; give both files the same columns.") from None
+    except InputError as e:
+        raise ValueError(
+            f"{render(e.problem)}; give both files the same columns."
+        ) from None
     return Given(A.frame, B.frame, (A.name, B.name))
 
 # %% ../../nbs/show/03_explore.ipynb #c046

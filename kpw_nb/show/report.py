@@ -170,7 +170,7 @@ def _design_facts(result):
     "Who was exchanged with whom, if not all rows freely"
     count = result.design.relabelling.count
     return dict(
-        said=result.design.said,
+        said=result.design.description,
         relabellings=int(count) if math.isfinite(count) else None,
         smallest_pvalue=result.smallest_pvalue,
     )
@@ -212,7 +212,7 @@ def _table_facts(encoding, given=None):
     names = getattr(given, "columns", None)
     place = {} if names is None else {str(c): k for k, c in enumerate(names)}
     fields = [
-        dict(column=column_name(f.name), kind=f.kind, said=f.said)
+        dict(column=column_name(f.name), kind=f.kind, said=f.description)
         for f in sorted(encoding.fields, key=lambda f: place.get(str(f.name), -1))
     ]
     units = dict(scale=encoding.scale, why=encoding.why, missing=encoding.missing)

@@ -40,7 +40,7 @@ from kpw_nb.ground.core import (
     root_seed,
     spawn_seeds,
 )
-from ..compare.designs import Asked, read_design
+from ..compare.designs import DesignOptions, read_design
 from ..ground.engine import Engine, as_mapper, check_progress
 from ..compare.relabel import check_resamples
 from ..ground.sample import as_sample, split_samples
@@ -1183,7 +1183,7 @@ def sample_size(
     """
     _check_search(power, n_start, n_max, options)
     _check_store(options.get("store"), rng)
-    clock, asked = _Clock(max_seconds), Asked(strata, clusters, paired)
+    clock, asked = _Clock(max_seconds), DesignOptions(strata, clusters, paired)
     settings = dict(rng=root_seed(rng)) | options
     if isinstance(sampler, (tuple, list)):
         _check_pilot(test, asked, point, options)
@@ -1204,7 +1204,7 @@ def _check_search(power, n_start, n_max, options):
 
 def _check_no_pilot(asked):
     "A design belongs to a pilot"
-    if asked.anything:
+    if not asked.is_free:
         raise ValueError(
             "strata, clusters and paired describe a pilot (X, Y); a sampler draws "
             "what it likes."
@@ -1344,7 +1344,7 @@ class _Pilot:
     tables: tuple
     units: tuple  # for each table a list: the rows of each unit
     strata: tuple  # for each table the stratum of each unit, or None
-    asked: Asked
+    asked: DesignOptions
 
     @property
     def kind(self) -> str:
@@ -1483,7 +1483,7 @@ def _check_pilot(test, asked, point, options):
         raise ValueError("point is for a sampler; a pilot (X, Y) has none.")
     if options.get("protocol", "equal") != "equal":
         raise ValueError("a pilot needs protocol='equal': it has no fresh rows.")
-    if asked.anything and getattr(test, "trains", False):
+    if not asked.is_free and getattr(test, "trains", False):
         raise ValueError(
             "a test that trains cuts the pilot into halves, and a design (strata, "
             "clusters, paired) says which rows belong together; use a test that does "

@@ -27,7 +27,7 @@ from ..theory.kernels import TOO_FAR, Gaussian, median_bandwidth, resolve_kernel
 from ..theory.kernels import row_order, squared_distances
 from ..theory.representer import make_features
 from ..theory.bcd import plan_laplacian, update_columns, update_rows
-from ..compare.designs import Asked, Design, read_design
+from ..compare.designs import Design, DesignOptions, read_design
 from ..compare.relabel import Free, PermutationResult, aggregate, calibrated
 from ..compare.relabel import check_resamples, permutation_pvalue, pvalue_interval
 from ..compare.relabel import resample
@@ -95,17 +95,17 @@ class _Test(BaseEstimator):
     ) -> PermutationResult:
         "The exact permutation test of these samples; designs as in `kpw_test`"
         check_resamples(n_resamples)
-        X, Y, design = self._read(X, Y, Asked(strata, clusters, paired))
+        X, Y, design = self._read(X, Y, DesignOptions(strata, clusters, paired))
         with one_thread():
             statistic = self._statistic(pool(X, Y))
         options = dict(n_resamples=n_resamples, rng=rng)
         options |= dict(workers=workers, progress=progress)
         return _calibrate(statistic, design, **options)
 
-    def _read(self, X, Y, asked: Asked):
+    def _read(self, X, Y, asked: DesignOptions):
         "Both samples, checked, and who may be exchanged with whom"
         design = None
-        if asked.anything:
+        if not asked.is_free:
             found = read_design(X, Y, asked)
             X, Y, design = found.X, found.Y, found.design
         if self.trains:

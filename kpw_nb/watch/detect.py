@@ -18,6 +18,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from ..ground.errors import InputError
 from kpw_nb.ground.core import (
     FAST,
     Result,
@@ -182,7 +183,7 @@ def _check_candidate(projector):
     check_parameters(projector)
     wants_factor = projector.rank is not None or projector.norm != "rkhs"
     if wants_factor or projector.solver != "bcd":
-        raise ValueError(_NEEDS_FACTOR)
+        raise InputError(_NEEDS_FACTOR)
     return projector
 
 
@@ -195,7 +196,7 @@ def _stream_kernel(projector, Z):
     "The kernel of a candidate, its bandwidth from the frames Z"
     found = resolve_kernel(projector.kernel, projector.bandwidth, Z)
     if isinstance(found, Precomputed):
-        raise ValueError(
+        raise InputError(
             "kernel='precomputed' cannot follow a stream: new frames have no Gram "
             "row; pass the kernel as a function."
         )
@@ -237,7 +238,7 @@ def _pair_kpw(projector: KPWProjector, Z, size):
 def _pretrained(projector, Z, window, seed):
     "The paper's: a projector trained on two disjoint samples of the reference"
     if len(Z) < 2 * window:
-        raise ValueError(
+        raise InputError(
             f"method='pretrained' trains on two samples of window={window} frames: "
             f"reference needs at least {2 * window} frames, got {len(Z)}."
         )
@@ -665,7 +666,7 @@ class Calibration(Result):
 def _settle(promise, maxima, block, seed, rng):
     "The threshold that keeps a promise, by simulated maxima"
     if not np.isfinite(maxima).all():
-        raise ValueError(
+        raise InputError(
             "the statistics of the reference are not finite; divide each column of "
             "the reference by its scale, or choose kernel='gaussian'."
         )
@@ -690,7 +691,7 @@ def one_looks(family, n_frames, n_resamples, rng, engine):
     "The combined statistic of pairs of random samples, and the units"
     size = family.n + family.window
     if n_frames < size:
-        raise ValueError(
+        raise InputError(
             "calibration='paper' draws two samples without overlap: reference needs "
             f"at least {size} frames, got {n_frames}."
         )
@@ -878,9 +879,10 @@ class KPWDetector(BaseEstimator):
         values = np.array([s.value(M, n) for s, M in zip(self._statistics, pairs)])
         statistic = float(self._units.combine(values))
         if not math.isfinite(statistic):
-            raise ValueError(
+            raise InputError(
                 "a frame is too large: the statistic of its window is not finite; "
-                "divide each column by its scale, or use a bounded kernel such as 'gaussian'."
+                "divide each column by its scale, or use a bounded kernel such as "
+                "'gaussian'."
             )
         return statistic
 
@@ -903,7 +905,7 @@ class KPWDetector(BaseEstimator):
         self._check_fitted()
         Z = check_sample(frames, name, min_points=1)
         if Z.shape[1] != self.n_features_in_:
-            raise ValueError(
+            raise InputError(
                 f"{name} has {Z.shape[1]} features, but the reference had "
                 f"{self.n_features_in_}; give the same columns in the same order."
             )
@@ -946,7 +948,7 @@ class KPWDetector(BaseEstimator):
         """
         x = np.asarray(x)
         if x.ndim > 1:
-            raise ValueError(
+            raise InputError(
                 f"x must be one frame, a vector, got {x.ndim}-D; "
                 "use detect(series) for many."
             )
@@ -1059,7 +1061,7 @@ class KPWDetector(BaseEstimator):
             )
             self._now = _Moment(*stored, **meta["moment"])
         except (KeyError, TypeError) as e:
-            raise ValueError(f"path: {path} is damaged: {e}.") from e
+            raise InputError(f"path: {path} is damaged: {e}.") from e
         self.calibration_ = calibration
         self.target_, self.n_reference_ = promise.target, n
         self._units = Standard(arrays["centre"], arrays["scale"])
@@ -1085,7 +1087,7 @@ def _check_promise(rule, target, horizon, window):
         return RunLength(float(check_number(target, "target", 2 * window)), window)
     target = float(check_number(0.05 if target is None else target, "target", 0, 1))
     if not 0 < target < 1:
-        raise ValueError(f"target must be between 0 and 1, got {target}.")
+        raise InputError(f"target must be between 0 and 1, got {target}.")
     if rule == "fwer":
         return FamilyRate(target, window, horizon or 10 * window)
     return OneLook(target, window)
@@ -1096,12 +1098,12 @@ def _check_reference(reference, n, window, n_reference):
     Z = check_sample(reference, "reference")
     if len(Z) < n:
         need = "window" if n_reference is None else "n_reference"
-        raise ValueError(
+        raise InputError(
             f"reference has {len(Z)} frames, fewer than {need}={n}; "
             f"collect more, or lower {need}."
         )
     if (Z == Z[0]).all():
-        raise ValueError(
+        raise InputError(
             "reference is constant (every frame is the same); "
             "there is nothing to calibrate on."
         )
@@ -1141,14 +1143,14 @@ def _check_times(times, count, before):
         return [None] * count
     times = [check_number(s, "time") for s in times]
     if len(times) != count:
-        raise ValueError(
+        raise InputError(
             f"times has {len(times)} entries for {count} frames; "
             "give one for each frame."
         )
     last = -math.inf if before is None else before
     for s in times:
         if not s > last:
-            raise ValueError(
+            raise InputError(
                 f"time stamps must increase, got {s:g} after {last:g}; "
                 "sort the frames or drop repeated ones."
             )
@@ -1181,7 +1183,7 @@ def _encode(v):
         return v.item()
     if v is None or isinstance(v, (str, bool, int, float)):
         return v
-    raise ValueError(
+    raise InputError(
         f"a detector with {v!r} cannot be saved, because it would need pickle; "
         "use a built-in kernel."
     )
@@ -1230,13 +1232,13 @@ def _read_npz(path):
     except FileNotFoundError:
         raise
     except (ValueError, KeyError, EOFError, OSError, TypeError, AttributeError) as e:
-        raise ValueError(nothing) from e
+        raise InputError(nothing) from e
     except zipfile.BadZipFile as e:
-        raise ValueError(nothing) from e
+        raise InputError(nothing) from e
     if not isinstance(meta, dict) or "format" not in meta:
-        raise ValueError(nothing)
+        raise InputError(nothing)
     if meta["format"] != FORMAT:
-        raise ValueError(
+        raise InputError(
             f"path: {path} has format {meta['format']}, but this version of kpw_nb "
             f"reads format {FORMAT}; fit the detector again and save it."
         )
@@ -1252,7 +1254,7 @@ def _check_complete(path, meta, arrays):
     wanted += [f"{name}{i}" for name in ("frames", "pairs") for i in range(count)]
     missing += [k for k in wanted if k not in arrays]
     if missing:
-        raise ValueError(f"path: {path} is damaged: {', '.join(missing)} missing.")
+        raise InputError(f"path: {path} is damaged: {', '.join(missing)} missing.")
 
 # %% ../../nbs/watch/03_detect.ipynb #c118
 def _check_shapes(path, arrays, n, window, count):
@@ -1262,21 +1264,21 @@ def _check_shapes(path, arrays, n, window, count):
     shapes |= {f"pairs{i}": (size, size) for i in range(count)}
     for name, array in arrays.items():
         if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
-            raise ValueError(f"path: {path} is damaged: {name} must be finite numbers.")
+            raise InputError(f"path: {path} is damaged: {name} must be finite numbers.")
         if name in shapes and array.shape != shapes[name]:
-            raise ValueError(
+            raise InputError(
                 f"path: {path} is damaged: {name} has shape {array.shape}, "
                 f"not {shapes[name]}."
             )
     rows = {f"frames{i}": size for i in range(count)} | {"reference": n}
     for name, length in rows.items():
         if arrays[name].ndim != 2 or len(arrays[name]) != length:
-            raise ValueError(
+            raise InputError(
                 f"path: {path} is damaged: {name} has shape {arrays[name].shape}, "
                 f"not {length} rows."
             )
     if not (arrays["scale"] > 0).all():
-        raise ValueError(f"path: {path} is damaged: scale must be positive.")
+        raise InputError(f"path: {path} is damaged: scale must be positive.")
 
 
 def _read_calibration(path, record, maxima):
@@ -1284,14 +1286,14 @@ def _read_calibration(path, record, maxima):
     missing = [f.name for f in fields(Calibration) if f.name not in record]
     missing = [name for name in missing if name != "maxima"]
     if missing:
-        raise ValueError(f"path: {path} is damaged: {', '.join(missing)} missing.")
+        raise InputError(f"path: {path} is damaged: {', '.join(missing)} missing.")
     found = Calibration(
         **record | dict(interval=tuple(record["interval"]), maxima=maxima)
     )
     for name in ("threshold", "target", "estimate"):
         value = getattr(found, name)
         if not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise ValueError(
+            raise InputError(
                 f"path: {path} is damaged: {name} must be a finite number, got {value}."
             )
     return found
