@@ -563,7 +563,7 @@ for k in range(kills):
     assert new.startswith(before) and before.startswith(old), "a trial was lost"
     old = new
     if k % 2:  # as if the kill had torn a line
-        open(file, "ab").write(b'{"kpw_nb.study.power": 1, "sett')
+        open(file, "ab").write(b'kpw_nb study 2 0123')
 print(killed, old.count(b"\\n"))
 resumed = KillStudy(file, 1)
 assert whole(kept()).startswith(old)
