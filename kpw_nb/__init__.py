@@ -8,7 +8,8 @@ if TYPE_CHECKING:  # what type checkers and editors read; at run time see below
     from .compare.equivalence import kpw_equivalence
     from .compare.groups import kpw_groups
     from .compare.twosample import KPWTest, KPWTestResult, kpw_test
-    from .study.power import power_study, sample_size
+    from .study.planning import sample_size
+    from .study.power import power_study
     from .theory.distance import KPWProjector, KPWResult, MeanProjector
     from .theory.distance import WitnessProjector, kpw_distance
     from .watch.detect import KPWDetector
@@ -30,7 +31,7 @@ _HOME = {
     "kpw_groups": "compare.groups",
     "kpw_test": "compare.twosample",
     "power_study": "study.power",
-    "sample_size": "study.power",
+    "sample_size": "study.planning",
 }
 __all__ = sorted(_HOME)
 

@@ -15,7 +15,6 @@ from sklearn.base import clone
 
 from kpw_nb import KPWProjector, MeanProjector, WitnessProjector, kpw_distance
 from kpw_nb.watch import detect as module
-from kpw_nb.ground.core import write_whole
 from kpw_nb.watch.detect import (
     Family,
     KPWDetector,
@@ -498,13 +497,6 @@ def test_a_full_disk_leaves_the_old_file(saved, monkeypatch):
     assert path.read_bytes() == before and os.listdir(path.parent) == [path.name]
     d.save(path)
     assert KPWDetector.load(path)._now.t == 10
-
-
-def test_write_whole_follows_links(tmp_path):
-    (tmp_path / "link").symlink_to(tmp_path / "file")
-    write_whole(tmp_path / "link", b"one")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "file").read_bytes() == b"one"
 
 
 # The threshold

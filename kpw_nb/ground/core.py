@@ -254,21 +254,6 @@ def exp_into(x, out):
     for j in range(x.size):
         out[j] = fast_exp(x[j])
 
-# %% ../../nbs/ground/01_core.ipynb #c036
-def write_whole(path, content):
-    "Text or bytes to a file, whole or not at all"
-    place = Path(os.path.realpath(path))
-    part = place.with_name(f".{place.name}.{uuid.uuid4().hex[:8]}.part")
-    data = content.encode() if isinstance(content, str) else content
-    try:
-        with part.open("xb") as f:
-            f.write(data)
-            f.flush()
-            os.fsync(f.fileno())  # a full disk may say so only now
-        os.replace(part, place)
-    finally:
-        part.unlink(missing_ok=True)
-
 # %% ../../nbs/ground/01_core.ipynb #c037_2
 def ledger_slack(item: str, larger, smaller) -> None:
     "Print for the ledger how far an inequality is from equality, where it is closest"

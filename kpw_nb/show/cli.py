@@ -71,7 +71,7 @@ def _check_target(path, option, *read):
 # %% ../../nbs/show/04_cli.ipynb #c010
 def write_target(path, content):
     "Text or bytes, whole or not at all; a disk that refuses gets its line"
-    from kpw_nb.ground.core import write_whole
+    from kpw_nb.ground.store import write_whole
 
     try:
         write_whole(path, content)

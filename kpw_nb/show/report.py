@@ -794,7 +794,7 @@ def _check_place(path):
 
 def write_report(result, path) -> Path:
     "The page of a result in a file"
-    from kpw_nb.ground.core import write_whole
+    from kpw_nb.ground.store import write_whole
 
     place = _check_place(path)
     write_whole(place, report_page(result))

@@ -29,8 +29,8 @@ from kpw_nb.ground.core import (
     kernel,
     root_seed,
     spawn_seeds,
-    write_whole,
 )
+from ..ground.store import write_whole
 from ..ground.sample import check_sample, spread
 from ..ground.engine import Engine, one_thread
 from kpw_nb.theory.kernels import (
