@@ -39,11 +39,11 @@ def nothing():
 def write(folder):
     "The reports as files"
     from kpw_nb import kpw_test
-    from kpw_nb.show.report import answer_facts, report_page
+    from kpw_nb.show.report import report_page
 
     folder.mkdir(parents=True, exist_ok=True)
     for make in (penguins, digits, nothing):
         (X, Y), names = make()
         result = kpw_test(X, Y, missing="indicator", rng=0)
-        html = report_page(result, facts=answer_facts(result, X, Y, names=names))
+        html = report_page(result, result.facts(names=names))
         (folder / f"{make.__name__}.html").write_text(html, encoding="utf-8")

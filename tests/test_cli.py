@@ -333,7 +333,7 @@ def test_an_unexpected_error_is_no_answer(here, capsys, monkeypatch, name):
 def test_an_unexpected_error_in_a_process(here):
     "As a script sees it"
     code = (
-        "import sys; from kpw_nb.show import cli; cli.answer_facts = None; "
+        "import sys; from kpw_nb.show import cli; cli._test_facts = None; "
         "sys.exit(cli.main())"
     )
     done = in_a_process(code, "test", "x.npy", "y.npy", *FAST)

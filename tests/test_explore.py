@@ -33,7 +33,7 @@ from kpw_nb.show.explore import (
     your_data,
 )
 from kpw_nb.study.power import power_study, wilson
-from kpw_nb.show.report import answer_facts, report_page
+from kpw_nb.show.report import report_page
 from kpw_nb.compare.twosample import kpw_test
 
 PNG = b"\x89PNG"
@@ -411,7 +411,7 @@ def test_your_data_picks():
         expected = kpw_test(*yours.samples()[:2], n_resamples=39, rng=seed)
         assert yours.value.pvalue == expected.pvalue
         assert yours.value.statistic == expected.statistic
-        answer = answer_facts(expected)["answer"]
+        answer = expected.facts()["answer"]
         assert yours.text == answer and escape(answer, quote=False) in yours.page.value
     assert yours.progress.value == yours.progress.max == 39
 
@@ -489,7 +489,7 @@ def test_your_data_shows_the_page_of_the_report():
     yours = your_data(n_resamples=19, delay=0.01).run()
     assert yours.picture not in yours.children and yours.page in yours.children
     told = dict(names=yours.tested.names, rows_are="counted from 1")
-    page = report_page(yours.value, *yours.tested[:2], **told)
+    page = report_page(yours.value, yours.value.facts(**told))
     shared = r"<p>.*?</p>|<table>.*?</table>|<figure>.*?</figure>"
     parts = re.findall(shared, yours.page.value, re.S)
     assert parts == re.findall(shared, page, re.S) and len(parts) > 10

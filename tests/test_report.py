@@ -1,6 +1,7 @@
 "The answer page: it needs nothing else, escapes what it shows, and can be repeated."
 
 import json
+import pickle
 import re
 import shlex
 import shutil
@@ -20,7 +21,8 @@ from tables import FAST, run, save_csv, two_samples, write_tables
 from kpw_nb import KPWTest, __version__, kpw_test
 from kpw_nb.show import report
 from kpw_nb.ground.files import read_samples
-from kpw_nb.show.report import answer_facts, report_page
+from kpw_nb.compare import twosample
+from kpw_nb.show.report import report_page
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -171,7 +173,7 @@ def test_columns_that_are_hard_to_draw(here, capsys, name):
 def test_the_leading_rows_are_shown_with_their_values(here):
     s = read_samples("x.csv", "y.csv")
     result = kpw_test(s.X, s.Y, n_resamples=19, rng=0)
-    facts = answer_facts(result, s.X, s.Y, names=s.names)
+    facts = result.facts(names=s.names)
     first = next(r for r in facts["where"]["rows"] if r["sample"] == "Y")
     value = s.Y.loc[first["row"], first["unusual"]]
     rows = table_of(report_page(result, facts=facts), "Rows of Y (y.csv)")
@@ -221,7 +223,7 @@ def test_columns_are_those_of_where(tested):
     """Mutation: the page asks `where` with relabellings of its own, sorts or rounds."""
     X, Y, result = tested
     expected = result.where().columns
-    columns = answer_facts(result)["where"]["columns"]
+    columns = result.facts()["where"]["columns"]
     for name in ("column", "pvalue", "effect", "kind"):
         assert [c[name] for c in columns] == expected[name].tolist()
     single = expected[expected["kind"] != "pair"]
@@ -234,7 +236,7 @@ def test_columns_are_those_of_where(tested):
 def test_facts_survive_json(tested):
     """Mutation: NaN, NaT, dates or numpy's numbers are left as they are."""
     _, _, result = tested
-    facts = answer_facts(result)
+    facts = result.facts()
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
     assert {e["kind"] for e in facts["encoding"]} == {
         "number",
@@ -250,7 +252,7 @@ def test_facts_survive_json(tested):
     assert all(r.keys() == keys for r in facts["where"]["rows"])
     A = np.random.default_rng(1).normal(size=(100, 2))
     B = np.c_[A[:, 0], A[:, 0] + 0.1 * A[:, 1]]
-    facts = answer_facts(kpw_test(A, B, n_resamples=39, rng=0))
+    facts = kpw_test(A, B, n_resamples=39, rng=0).facts()
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
     pair = next(c for c in facts["where"]["columns"] if c["kind"] == "pair")
     assert pair["column"] == "columns 0 × 1" and pair["share"] is None
@@ -259,7 +261,7 @@ def test_facts_survive_json(tested):
 def test_rows_have_the_values_of_the_table(tested):
     """Mutation: a row's value is that of its encoded point, or of another row."""
     X, Y, result = tested
-    for r in answer_facts(result)["where"]["rows"]:
+    for r in result.facts()["where"]["rows"]:
         own = dict(X=X, Y=Y)[r["sample"]].loc[r["row"], r["unusual"]]
         if r["unusual"] == "born" and own is not pd.NaT:
             own = str(own.date())
@@ -312,7 +314,7 @@ def test_names_levels_and_labels_are_escaped(tested):
     evil = {"grams": "<script>alert(1)</script>", "city": "<img src=x> & $"}
     X, Y = X.rename(columns=evil), Y.rename(columns=evil)
     result = kpw_test(X, Y, missing="indicator", n_resamples=19, rng=0)
-    facts = answer_facts(result, names=("<b>x", "<b>y"), command="kpw-nb '<i>'")
+    facts = result.facts(names=("<b>x", "<b>y")) | dict(command="kpw-nb '<i>'")
     for page in (
         report_page(result, facts=facts),
         report.answer_part(result, facts),
@@ -333,7 +335,7 @@ def test_of_very_many_columns_twenty_are_shown():
     rows = table_of(page, "<thead><tr>")[1:]
     assert len(rows) == 20 and rows[0][0] == "column 5"
     assert "and 764 more columns with weaker evidence" in Page(page).said
-    assert len(answer_facts(result)["where"]["columns"]) == 784
+    assert len(result.facts()["where"]["columns"]) == 784
     assert len(page) < 400_000
 
 
@@ -384,12 +386,13 @@ def test_a_stream_tells_how_many_rows_it_kept(tested):
     result = KPWTest("stream", kept=400).test(X, Y, n_resamples=19, rng=0)
     kept = [len(s) for s in result.samples]
     assert sum(kept) < 1700
-    facts = answer_facts(result)
-    assert facts["X"]["rows"] is None and facts["rows_kept"] == kept
-    assert f"X: {kept[0]} rows kept" in Page(result.report()).said
-    assert answer_facts(result, X, Y)["Y"]["rows"] == 800
+    facts = result.facts()
+    assert facts["X"]["rows"] == 900 and facts["Y"]["rows"] == 800
+    assert facts["rows_kept"] == kept
+    said = " ".join(Page(result.report()).said.split())
+    assert "X: 900 rows" in said and f"Ranked were {kept[0]} rows of X" in said
     dropped = kpw_test(people(1), people(2), missing="drop", n_resamples=19, rng=0)
-    assert answer_facts(dropped)["X"]["rows"] == 40
+    assert dropped.facts()["X"]["rows"] == 40
     assert "10 of X, 10 of Y" in Page(dropped.report()).said
 
 
@@ -401,7 +404,7 @@ def test_a_notebook_shows_the_short_form(tested):
     X, Y, result = tested
     short = result._repr_html_()
     page = Page(short)
-    assert answer_facts(result)["answer"] in page.said
+    assert result.facts()["answer"] in page.said
     assert page.images == 0 and not page.resources and len(short) < 30_000
     assert not re.search(r"<(html|body|main|title|h\d)\b| id=", short)
     style = re.search(r"<style>(.*?)</style>", short, re.S)[1]
@@ -417,7 +420,7 @@ def test_a_notebook_does_not_wait_for_columns(monkeypatch):
     g = np.random.default_rng(0)
     X, Y = g.normal(size=(60, 300)), g.normal(size=(60, 300)) + 0.4
     result = kpw_test(X, Y, n_resamples=19, rng=0)
-    monkeypatch.setattr(report, "_QUICK", 1000)
+    monkeypatch.setattr(twosample, "_QUICK", 1000)
 
     def never(self):
         raise AssertionError("it was asked")
@@ -426,19 +429,21 @@ def test_a_notebook_does_not_wait_for_columns(monkeypatch):
         m.setattr(type(result), "where", never)
         short = Page(result._repr_html_()).said
     assert "The two samples differ (p = 0.05)." in short and "result.where()" in short
-    report.difference_of(result)  # from now on it is known
+    result.where()  # from now on it is known
     assert "column " in Page(result._repr_html_()).said.split("How sure")[0]
 
 
-def test_what_was_found_is_not_mixed_up(tested):
-    """Mutation: results are told apart by `==`, by which all of them are equal."""
+def test_what_was_found_is_kept_with_the_result(tested):
+    """Mutation: `where` or `effect` is computed at every call, or kept elsewhere."""
     X, Y, result = tested
     other = kpw_test(Y, X, missing="indicator", n_resamples=39, rng=0)
-    assert report.difference_of(other) is report.difference_of(other)
-    assert report.difference_of(other) is not report.difference_of(result)
-    count = len(report._KNOWN)
-    del other
-    assert len(report._KNOWN) == count - 1  # and forgotten with the result
+    assert "_difference" not in vars(other)
+    assert other.summary() and "_difference" not in vars(other)  # printing is cheap
+    assert other.where() is other.where() and other.where() is not result.where()
+    assert other.effect() is other.effect() and other.effect(0.9).confidence == 0.9
+    again = pickle.loads(pickle.dumps(other))
+    assert "_difference" in vars(again)
+    assert again.facts() == other.facts()
 
 
 def test_a_report_is_written_whole_or_not_at_all(tested, tmp_path, monkeypatch):
@@ -491,9 +496,12 @@ def test_the_command_writes_the_same_page(here, capsys):
 )  # fmt: skip
 def test_the_sentence(column, says):
     """Mutation: a column is named as the place though its own p-value is large."""
-    sentence = report._sentence(0.005, 0.05, [column])
+    sentence = twosample.answer_sentence(0.005, 0.05, [column])
     assert says in sentence and sentence.startswith("The two samples differ")
-    assert "differ" not in report._sentence(0.2, 0.05, [column]).split("difference")[0]
+    assert (
+        "differ"
+        not in twosample.answer_sentence(0.2, 0.05, [column]).split("difference")[0]
+    )
 
 
 def test_a_wheel_has_the_template(tmp_path):

@@ -6,9 +6,11 @@
 __all__ = ['Difference']
 
 # %% ../../nbs/compare/07_explain.ipynb #c003
+import math
 import warnings
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
@@ -18,6 +20,9 @@ from .evidence import find_evidence, number_features, pooled_column
 from ..ground.sample import Sample, as_samples, pool, sample_columns, spread
 from ..ground.table import as_dates
 from ..theory.transport import exact_transport
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # %% ../../nbs/compare/07_explain.ipynb #c006
 def row_costs(FX, FY) -> tuple:
@@ -41,13 +46,6 @@ def column_shares(projector, Z):
 
 # %% ../../nbs/compare/07_explain.ipynb #c012
 _TIMES, _ENOUGH = 10, 300  # fits to relabelled rows, and rows of each sample for it
-_SHARED, _PIECE = 2000, 4096  # rows for the shares; rows projected at a time
-
-
-def _project(projector, values):
-    "Projections, some rows at a time"
-    cuts = range(_PIECE, len(values), _PIECE)
-    return np.vstack([projector.transform(A) for A in np.split(values, cuts)])
 
 
 def chance_shares(projector, Z, n: int, rng=None):
@@ -69,18 +67,19 @@ def _digits(value):
     return f"{value:.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.4g}"
 
 
-def _in_both(what, x, y, form):
-    return f"{what} {form(x)} in X, {form(y)} in Y"
-
-
 def _percent(share):
     exact = share in (0, 1) or share > 0.1
     return f"{100 * share:.0f} %" if exact else f"{100 * share:.1f} %"
 
 
+def _in_both(what, x, y, form):
+    return f"{what} {form(x)} in X, {form(y)} in Y"
+
+# %% ../../nbs/compare/07_explain.ipynb #c015_3
 def level_effect(codes, levels, n: int) -> str:
     "The level of which the share changes most"
     names = [*(repr(level) for level in levels), "gaps"]
+    # the code -1 of a gap becomes that of the last name
     counts = [
         np.bincount(c % len(names), minlength=len(names))
         for c in (codes[:n], codes[n:])
@@ -103,9 +102,9 @@ def _quartiles(form, values):
 
 
 def _spread(values, size):
-    return size * (values / size).std()
+    return size * (values / size).std()  # squares of huge values would overflow
 
-
+# %% ../../nbs/compare/07_explain.ipynb #c017_4
 def _location(x, y):
     "Means; or medians, if a few large values move the means the other way"
     below, upto = (np.searchsorted(np.sort(x), y, side) for side in ("left", "right"))
@@ -113,30 +112,35 @@ def _location(x, y):
     agree = (y.mean() > x.mean()) == higher
     return ("mean", np.mean) if agree else ("median", np.median)
 
-
-def _ways(x, y, kind, leading):
-    "What could be said of two columns of numbers, the best first"
-    form, both = _forms(kind), np.concatenate([x, y])
-    values, counts = np.unique(both, return_counts=True)
+# %% ../../nbs/compare/07_explain.ipynb #c017_7
+def _common_share(x, y, form):
+    "The most frequent value, or the larger of two, and its share in both"
+    values, counts = np.unique(np.concatenate([x, y]), return_counts=True)
     common = values[-1 if len(values) == 2 else counts.argmax()]
     shares = [(part == common).mean() for part in (x, y)]
-    share = _in_both(f"share of {form(common)}", *shares, _percent)
-    size = max(np.abs(both).max(), TINY)
-    of = _forms("duration" if kind == "duration" else "number")
-    days = " days" if kind == "date" else ""
-    spreads = [_spread(part, size) for part in (x, y)]
+    return _in_both(f"share of {form(common)}", *shares, _percent), len(values)
+
+
+def _phrases(x, y, kind, leading):
+    "What could be said of two columns of numbers, the best first"
+    form = _forms(kind)
+    share, levels = _common_share(x, y, form)
     what, middle = _location(x, y)
     middles = middle(x), middle(y)
     means = [_in_both(what, *middles, _forms(kind, fine)) for fine in (False, True)]
+    size = max(np.abs(x).max(), np.abs(y).max(), TINY)
+    of = _forms("duration" if kind == "duration" else "number")
+    days = " days" if kind == "date" else ""
+    spreads = [_spread(part, size) for part in (x, y)]
     spread = _in_both("spread", *spreads, lambda v: of(v) + days)
     quartiles = _in_both("quartiles", x, y, partial(_quartiles, form))
     first = {0: means, 1: [spread]}.get(leading, [quartiles])
-    if len(values) == 2:
+    if levels == 2:
         first = [share]
     return [*first, share, *means, spread, quartiles]
 
 # %% ../../nbs/compare/07_explain.ipynb #c018
-def _says_something(words):
+def _sides_differ(words):
     "Are the two sides written differently?"
     x, _, y = words.partition(" in X, ")
     return not x.endswith(" " + y.removesuffix(" in Y"))
@@ -150,8 +154,8 @@ def number_effect(values, n: int, kind: str, leading: int) -> str:
         return _in_both("missing", gaps[0].mean(), gaps[1].mean(), _percent)
     if kind == "boolean":
         return _in_both("true", x.mean(), y.mean(), _percent)
-    ways = _ways(x, y, kind, leading)
-    return next(filter(_says_something, ways), ways[0])
+    phrases = _phrases(x, y, kind, leading)
+    return next(filter(_sides_differ, phrases), phrases[0])
 
 # %% ../../nbs/compare/07_explain.ipynb #c020
 _PAIR = {
@@ -173,6 +177,141 @@ def pair_effect(X, Y, i: int, j: int, order: int = 1) -> str:
         x, y = a[part] - a[part].mean(), b[part] - b[part].mean()
         r.append(x @ y / max(np.sqrt((x @ x) * (y @ y)), TINY))
     return _in_both(_PAIR[order], *r, lambda v: f"{v:.2f}")
+
+# %% ../../nbs/compare/07_explain.ipynb #c023
+def unusual_columns(A, B, owner) -> np.ndarray:
+    "Of each row of A, the column in which it is furthest from the middle of B"
+    return owner[np.abs(A - B.mean(0)).argmax(1)]
+
+
+def _own_values(sample, columns):
+    "What each row of a sample has in one column of its own"
+    source = sample_columns(sample)
+    out = np.empty(len(sample), dtype=object)
+    for j in np.unique(columns):
+        rows = np.flatnonzero(columns == j)
+        values = source.take(rows).column(source.names[j])
+        if source.kinds[j] == "boolean" and not np.isnan(values).any():
+            values = values > 0
+        out[rows] = values.tolist()
+    return out
+
+# %% ../../nbs/compare/07_explain.ipynb #c023_2
+def _row_frame(X, Y, costs, owner):
+    "One line for each row of both samples"
+    import pandas as pd
+
+    names = np.empty(len(sample_columns(X).names), dtype=object)
+    names[:] = sample_columns(X).names
+    unusual = [
+        unusual_columns(*two, owner)
+        for two in ((X.values, Y.values), (Y.values, X.values))
+    ]
+    values = [_own_values(sample, where) for sample, where in zip((X, Y), unusual)]
+    labels = [*X.rows.tolist(), *Y.rows.tolist()]
+    lines = dict(sample=np.repeat(["X", "Y"], [len(X), len(Y)]))
+    lines |= dict(row=pd.Series(labels, dtype=object).infer_objects())
+    lines |= dict(cost=np.concatenate(costs), unusual=names[np.concatenate(unusual)])
+    frame = pd.DataFrame(lines | dict(value=np.concatenate(values)))
+    return frame.sort_values("cost", ascending=False, kind="stable", ignore_index=True)
+
+# %% ../../nbs/compare/07_explain.ipynb #c024
+def _effects(X, Y, columns, found):
+    "What each column differs in, in words"
+    words = []
+    for k, j in enumerate(columns):
+        values, levels = pooled_column(X, Y, j)
+        if levels is None:
+            words.append(number_effect(values, len(X), X.kinds[j], found.leading[k]))
+        else:
+            words.append(level_effect(values, levels, len(X)))
+    return words
+
+
+def _by_owner(shares, owner, columns):
+    "The shares of coordinates, added up for each column"
+    if shares is None:
+        return np.full(len(columns), np.nan)
+    return np.bincount(owner, shares, minlength=max(columns) + 1)[columns]
+
+# %% ../../nbs/compare/07_explain.ipynb #c024_2
+def _pair_lines(X, Y, columns, found):
+    "One line for each pair with evidence"
+    D = len(columns)
+    for k in np.flatnonzero(found.pvalues[D:] <= 0.05):
+        i, j = (columns[a] for a in found.pairs[k])
+        line = dict(column=f"{X.names[i]} × {X.names[j]}", pvalue=found.pvalues[D + k])
+        effect = pair_effect(X, Y, i, j, int(found.orders[k]))
+        line |= dict(effect=effect, share=np.nan, chance=np.nan)
+        yield line | dict(kind="pair", strength=found.strength[D + k])
+
+# %% ../../nbs/compare/07_explain.ipynb #c024_3
+def _column_frame(X, Y, columns, found, shares, chance):
+    "One line for each column, and for each pair with evidence"
+    import pandas as pd
+
+    D = len(columns)
+    lines = dict(column=[X.names[j] for j in columns], pvalue=found.pvalues[:D])
+    lines |= dict(effect=_effects(X, Y, columns, found), share=shares, chance=chance)
+    frame = pd.DataFrame(lines | dict(kind=[X.kinds[j] for j in columns]))
+    frame["strength"] = found.strength[:D]
+    if pairs := list(_pair_lines(X, Y, columns, found)):
+        frame["column"] = frame["column"].astype(object)
+        frame = pd.concat([frame, pd.DataFrame(pairs)], ignore_index=True)
+    frame["first"] = -frame["strength"]
+    frame = frame.sort_values(["pvalue", "first"], kind="stable")
+    return frame.drop(columns=["strength", "first"]).reset_index(drop=True)
+
+# %% ../../nbs/compare/07_explain.ipynb #c021_2
+_GAPS = ("NAType", "NaTType")  # pandas' own, by name: pandas may not be loaded
+
+
+def plain(value):
+    "A value, or the label of a row, as JSON can hold it; None for a gap"
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or type(value).__name__ in _GAPS:
+        return None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, (bool, int, str)):
+        return value
+    return str(value).removesuffix(" 00:00:00")
+
+# %% ../../nbs/compare/07_explain.ipynb #c021_4
+def column_name(column) -> str:
+    "A column in words; without a name it is called by its position"
+    if isinstance(column, str):
+        return column if column.strip() else "(no name)"
+    return f"column {column}"
+
+
+def column_facts(columns: "pd.DataFrame") -> list:
+    "All columns and pairs with their evidence, the strongest first"
+    keep = ["column", "pvalue", "effect", "share", "chance", "kind"]
+    lines = columns[keep].itertuples(index=False)
+    facts = [dict(zip(keep, map(plain, line))) for line in lines]
+    named = any(isinstance(f["column"], str) and f["kind"] != "pair" for f in facts)
+    for f in facts:
+        f["column"] = column_name(f["column"])
+        if f["kind"] == "pair" and not named:
+            f["column"] = f"columns {f['column']}"
+    return facts
+
+# %% ../../nbs/compare/07_explain.ipynb #c021_6
+_LEADING = 10  # rows of each sample that are facts
+
+
+def row_facts(rows: "pd.DataFrame", kinds: dict) -> list:
+    "The leading rows of each sample, the costliest first"
+    keep = ["sample", "row", "cost", "unusual", "value"]
+    facts = []
+    leading = rows.groupby("sample", sort=False).head(_LEADING)
+    for line in leading[keep].itertuples(index=False):
+        entry = dict(zip(keep, map(plain, line)))
+        if kinds[line.unusual] == "boolean" and entry["value"] is not None:
+            entry["value"] = bool(entry["value"])
+        facts.append(entry | dict(unusual=column_name(line.unusual)))
+    return facts
 
 # %% ../../nbs/compare/07_explain.ipynb #c022
 @dataclass(frozen=True, repr=False, eq=False)
@@ -205,12 +344,21 @@ class Difference(Result):
     [0, 1, 2, 3, 4]
     """
 
-    rows: "pandas.DataFrame"  # noqa: F821  imported only when it is needed
-    columns: "pandas.DataFrame"  # noqa: F821
+    rows: "pd.DataFrame"
+    columns: "pd.DataFrame"
 
-    def of(self, sample: str) -> "pandas.DataFrame":  # noqa: F821
+    def of(self, sample: str) -> "pd.DataFrame":
         "The rows of one sample, the most telling first"
         return self.rows[self.rows["sample"] == sample]
+
+    def facts(self) -> dict:
+        "Every column and pair, and the leading rows, as plain data that JSON can hold"
+        kinds = dict(zip(self.columns["column"], self.columns["kind"]))
+        return dict(
+            columns=column_facts(self.columns),
+            rows=row_facts(self.rows, kinds),
+            rows_ranked=[len(self.of(name)) for name in "XY"],
+        )
 
     def _rows(self, most=6):
         lines = []
@@ -224,95 +372,19 @@ class Difference(Result):
             lines.append((f"rows of {name}", ", ".join(costs) + ", ..."))
         return [*lines, ("", "(what rows pay, in units of the mean)")]
 
-# %% ../../nbs/compare/07_explain.ipynb #c023
-def unusual_columns(A, B, owner) -> np.ndarray:
-    "Of each row of A, the column in which it is furthest from the middle of B"
-    return owner[np.abs(A - B.mean(0)).argmax(1)]
+# %% ../../nbs/compare/07_explain.ipynb #c025_2
+_SHARED, _PIECE = 2000, 4096  # rows for the shares; rows projected at a time
 
 
-def _own_values(sample, columns):
-    "What each row of a sample has in one column of its own"
-    source = sample_columns(sample)
-    out = np.empty(len(sample), dtype=object)
-    for j in np.unique(columns):
-        rows = np.flatnonzero(columns == j)
-        values = source.take(rows).column(source.names[j])
-        if source.kinds[j] == "boolean" and not np.isnan(values).any():
-            values = values > 0
-        out[rows] = values.tolist()
-    return out
-
-
-def _row_frame(X, Y, costs, owner):
-    "One line for each row of both samples"
-    import pandas as pd
-
-    names = np.empty(len(sample_columns(X).names), dtype=object)
-    names[:] = sample_columns(X).names
-    unusual = [
-        unusual_columns(*two, owner)
-        for two in ((X.values, Y.values), (Y.values, X.values))
-    ]
-    values = [_own_values(sample, where) for sample, where in zip((X, Y), unusual)]
-    labels = [*X.rows.tolist(), *Y.rows.tolist()]
-    frame = pd.DataFrame(
-        {
-            "sample": np.repeat(["X", "Y"], [len(X), len(Y)]),
-            "row": pd.Series(labels, dtype=object).infer_objects(),
-            "cost": np.concatenate(costs),
-            "unusual": names[np.concatenate(unusual)],
-            "value": np.concatenate(values),
-        }
-    )
-    return frame.sort_values("cost", ascending=False, kind="stable", ignore_index=True)
-
-# %% ../../nbs/compare/07_explain.ipynb #c024
-def _effects(X, Y, columns, found):
-    "What every column, then every pair, differs in, in words"
-    said = []
-    for k, j in enumerate(columns):
-        values, levels = pooled_column(X, Y, j)
-        if levels is None:
-            said.append(number_effect(values, len(X), X.kinds[j], found.leading[k]))
-        else:
-            said.append(level_effect(values, levels, len(X)))
-    return said
-
-
-def _by_owner(shares, owner, columns):
-    "The shares of coordinates, added up for each column"
-    if shares is None:
-        return np.full(len(columns), np.nan)
-    return np.bincount(owner, shares, minlength=max(columns) + 1)[columns]
-
-
-def _column_frame(X, Y, columns, found, shares, chance):
-    "One line for each column, and for each pair with evidence"
-    import pandas as pd
-
-    names, D = X.names, len(columns)
-    lines = dict(column=[names[j] for j in columns], pvalue=found.pvalues[:D])
-    lines |= dict(effect=_effects(X, Y, columns, found), share=shares, chance=chance)
-    frame = pd.DataFrame(lines | dict(kind=[X.kinds[j] for j in columns]))
-    frame["strength"] = found.strength[:D]
-    pairs = []
-    for k in np.flatnonzero(found.pvalues[D:] <= 0.05):
-        i, j = (columns[a] for a in found.pairs[k])
-        line = dict(column=f"{names[i]} × {names[j]}", pvalue=found.pvalues[D + k])
-        effect = pair_effect(X, Y, i, j, int(found.orders[k]))
-        line |= dict(effect=effect, share=np.nan, chance=np.nan)
-        pairs.append(line | dict(kind="pair", strength=found.strength[D + k]))
-    if pairs:
-        frame["column"] = frame["column"].astype(object)
-        frame = pd.concat([frame, pd.DataFrame(pairs)], ignore_index=True)
-    frame["first"] = -frame["strength"]
-    frame = frame.sort_values(["pvalue", "first"], kind="stable")
-    return frame.drop(columns=["strength", "first"]).reset_index(drop=True)
+def _project(projector, values):
+    "Projections, some rows at a time"
+    cuts = range(_PIECE, len(values), _PIECE)
+    return np.vstack([projector.transform(A) for A in np.split(values, cuts)])
 
 # %% ../../nbs/compare/07_explain.ipynb #c025
 def explain(
     projector, X, Y, *, owner=None, n_resamples: int = 199, rng=None, design=None
-):
+) -> Difference:
     """The most telling rows and columns of two samples.
 
     Parameters

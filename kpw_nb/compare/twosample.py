@@ -8,18 +8,20 @@ __all__ = ['Plan', 'KPWTestResult', 'KPWTest', 'kpw_test']
 # %% ../../nbs/compare/10_twosample.ipynb #c003
 import math
 import numbers
+import platform
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, cached_property, partial
+from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from .. import __version__
 from .features import Pool
-from ..ground.errors import InputError
 from kpw_nb.ground.core import (
     Result,
     check_choice,
@@ -46,8 +48,9 @@ from kpw_nb.ground.encode import (
 )
 from .effect import Effect, measure_effect
 from ..ground.engine import CHUNK, Engine, one_thread
-from .explain import Difference, explain
+from .explain import Difference, column_name, explain, plain
 from ..theory.kernels import median_bandwidth
+from ..ground.errors import InputError
 
 # %% ../../nbs/compare/10_twosample.ipynb #c004
 from kpw_nb.compare.relabel import (
@@ -120,7 +123,7 @@ def trained_family(Z) -> list:
 # %% ../../nbs/compare/10_twosample.ipynb #c013
 @dataclass(frozen=True, repr=False)
 class Plan(Result):
-    """Every choice of a test, made and said.
+    """Every setting the test used, and why.
 
     Attributes
     ----------
@@ -156,26 +159,26 @@ COMBINE = ("auto", "harmonic", "max", "minp", "softmax", "weights")
 
 
 def _is(value, word):
-    return isinstance(value, str) and value == word
+    return isinstance(value, str) and value == word  # an array has no single truth
 
 
 def _check_settings(t):
-    "Refuse words that mean nothing"
+    "Raise if an option is invalid"
     check_choice(t.method, "method", METHODS)
     check_choice(t.statistic, "statistic", STATISTICS)
     check_choice(t.combine, "combine", COMBINE)
     check_number(t.kept, "kept", 4, integer=True)
     check_tables(t.scale, t.missing)
-    if _is(t.candidates, "cv") and t.method in ("refit", "stream"):
+    if not _is(t.candidates, "cv"):
+        as_candidates(t.candidates, list)
+    elif t.method in ("refit", "stream"):
         raise InputError(
             "candidates='cv' chooses by held-out data, so it needs method='split'."
         )
-    if not _is(t.candidates, "cv"):
-        as_candidates(t.candidates, list)
 
-
-def _wish(t):
-    "Which option speaks of held-out data, if any"
+# %% ../../nbs/compare/10_twosample.ipynb #c014_3
+def holdout_option(t) -> str | None:
+    "The option that needs held-out data, if there is one"
     if _is(t.candidates, "cv"):
         return "candidates='cv'"
     if t.train_size is not None:
@@ -198,6 +201,13 @@ def _is_linear(candidates):
     )
 
 
+def _is_quick(t, n, m):
+    "Is a search in every permutation quick?"
+    if not _is(t.candidates, "cv") and _is_linear(t.candidates):
+        return n + m <= t.kept
+    return n + m <= _FEW or (n + m <= _MOST and n * m <= _PAIRS)
+
+# %% ../../nbs/compare/10_twosample.ipynb #c015_3
 def _can_stream(t):
     "Are there only members of the default family, and nothing trained?"
     if _is(t.candidates, "auto"):
@@ -207,21 +217,14 @@ def _can_stream(t):
     )
 
 
-def _is_quick(t, n, m):
-    "Is a search in every permutation quick?"
-    if not _is(t.candidates, "cv") and _is_linear(t.candidates):
-        return n + m <= t.kept
-    return n + m <= _FEW or (n + m <= _MOST and n * m <= _PAIRS)
-
-# %% ../../nbs/compare/10_twosample.ipynb #c016
-def _check_stream(t, wish, lazy):
-    "Refuse what needs rows that are not at hand, or held-out ones"
-    if wish and t.method == "stream":
+def _check_stream(t, holdout, lazy):
+    "Raise if the test needs rows that are not in memory, or held-out ones"
+    if holdout and t.method == "stream":
         raise InputError(
-            f"{wish} is about held-out data, which method='stream' does not have; use "
-            "method='split' or 'auto'."
+            f"{holdout} is about held-out data, which method='stream' does not have; "
+            "use method='split' or 'auto'."
         )
-    if lazy and (wish or t.method in ("refit", "split") or not _can_stream(t)):
+    if lazy and (holdout or t.method in ("refit", "split") or not _can_stream(t)):
         raise InputError(
             "X and Y are dask collections, of which sums are formed where they lie: "
             "that is method='stream' or 'auto' with candidates='auto' or names of the "
@@ -233,39 +236,43 @@ def _check_stream(t, wish, lazy):
             "candidates='auto' or its names, or method='split' for projectors."
         )
 
-
-def _check_design(t, wish):
-    "Refuse what would cut through a cluster or a pair"
-    if wish or t.method in ("split", "stream"):
+# %% ../../nbs/compare/10_twosample.ipynb #c016
+def _check_design(t, holdout):
+    "Raise if an option would cut through a cluster or a pair"
+    if holdout or t.method in ("split", "stream"):
         raise InputError(
-            f"{wish or f'method={t.method!r}'} cuts the rows into parts, and a design "
-            "(strata, clusters, paired) says which belong together; leave it out, or "
-            "train on other clusters first: KPWTest('split').fit(A, B).test(X, Y, "
-            "clusters=...)."
+            f"{holdout or f'method={t.method!r}'} cuts the rows into parts, and a "
+            "design (strata, clusters, paired) says which belong together; leave it "
+            "out, or train on other clusters first: KPWTest('split').fit(A, B)"
+            ".test(X, Y, clusters=...)."
         )
-    return "refit", "all rows are used; the design says what may be exchanged"
 
 
+def _check_refit(t, holdout):
+    if t.method == "refit" and holdout:
+        raise InputError(
+            f"{holdout} is about held-out data, which method='refit' does not have; "
+            "use method='split' or 'auto'."
+        )
+
+# %% ../../nbs/compare/10_twosample.ipynb #c016_2
 def _method(t, n, m, lazy, designed=False):
     "(method, why)"
-    wish = _wish(t)
+    holdout = holdout_option(t)
     if designed:
-        return _check_design(t, wish)
-    _check_stream(t, wish, lazy)
-    if t.method == "refit" and wish:
-        raise InputError(
-            f"{wish} is about held-out data, which method='refit' does not have; use "
-            "method='split' or 'auto'."
-        )
+        _check_design(t, holdout)
+        return "refit", "all rows are used; the design says what may be exchanged"
+    _check_stream(t, holdout, lazy)
+    _check_refit(t, holdout)
     if t.method != "auto":
         return t.method, "asked for"
     if lazy:
         return "stream", "the samples lie in blocks, which are added up where they lie"
     if _is_quick(t, n, m):
-        if wish:
-            return "split", f"{wish} needs held-out data"
+        if holdout:
+            return "split", f"{holdout} needs held-out data"
         return "refit", f"all {n + m} points are used, without a split"
-    if _can_stream(t) and not wish:
+    if _can_stream(t) and not holdout:
         return "stream", f"{n + m} points are added up in groups"
     return "split", f"{n + m} points are too many to search anew each time"
 
@@ -297,7 +304,7 @@ def paper_grid(Z) -> list:
         for rho in (0.25, 0.5, 0.75)
     ]
 
-
+# %% ../../nbs/compare/10_twosample.ipynb #c019_1
 def labels_of(X, Y) -> np.ndarray:
     "0 for each row of X, 1 for each row of Y"
     return np.repeat([0, 1], [len(X), len(Y)])
@@ -381,7 +388,7 @@ def training_weights(family, Z, n, iterations, rng) -> np.ndarray:
     z = z + [isinstance(p, MeanProjector) for p in family]
     return np.exp(z - z.max()) / np.exp(z - z.max()).sum()
 
-
+# %% ../../nbs/compare/10_twosample.ipynb #c024_2
 class Trained(NamedTuple):
     "What training leaves"
 
@@ -389,7 +396,7 @@ class Trained(NamedTuple):
     potentials: list | None  # for the dual statistic
     weights: np.ndarray | None  # for the combination
 
-
+# %% ../../nbs/compare/10_twosample.ipynb #c024_3
 def train_candidates(t, plan: Plan, X: Sample, Y: Sample, seed) -> Trained:
     "Fit the candidates to training samples"
     Z, labels = pool(X, Y), labels_of(X, Y)
@@ -419,13 +426,14 @@ class Outcome(NamedTuple):
 
     values: Resampled
     family: list  # the candidates
-    weights: np.ndarray | None
+    weights: np.ndarray | list | None
     fitted: Callable  # k -> candidate k, fitted
     samples: tuple  # what `where` explains: all rows, or some of very many
     detail: str = ""  # about the sizes, in words
     encoder: Encoder | None = None  # if it was learnt on the way
+    sizes: tuple | None = None  # rows as given, if `samples` holds some of them only
 
-
+# %% ../../nbs/compare/10_twosample.ipynb #c026_1
 class _Clock:
     "Where the time goes"
 
@@ -436,14 +444,7 @@ class _Clock:
         now = time.perf_counter()
         self.seconds[name], self.start = now - self.start, now
 
-# %% ../../nbs/compare/10_twosample.ipynb #c028
-def _fitted(family, shared, samples, k):
-    "The projector that shows what candidate k has seen; of very many rows some serve"
-    if sum(map(len, samples)) > _MOST:
-        samples = [s.take(spread(len(s), _SHOWN)) for s in samples]
-    return _explaining(family[k], shared).fit(pool(*samples), labels_of(*samples))
-
-
+# %% ../../nbs/compare/10_twosample.ipynb #c028_2
 def _has_units(candidate):
     "Does a projector bring a width, or a kernel, that speaks of the user's own units?"
     if isinstance(candidate, Member):
@@ -460,7 +461,24 @@ def units_of(t):
         return t.scale
     return None if any(map(_has_units, as_candidates(t.candidates, list))) else "auto"
 
+# %% ../../nbs/compare/10_twosample.ipynb #c028_4
+_SHOWN = 1000  # rows of each that a projector is fitted to, if there are very many
 
+
+def _explaining(candidate, pool):
+    "A projector, not fitted, that shows what a candidate has seen"
+    if isinstance(candidate, Member):
+        return candidate.shown_by(pool)
+    return clone(candidate)
+
+
+def _fitted(family, shared, samples, k):
+    "The projector that shows what candidate k has seen; of very many rows some serve"
+    if sum(map(len, samples)) > _MOST:
+        samples = [s.take(spread(len(s), _SHOWN)) for s in samples]
+    return _explaining(family[k], shared).fit(pool(*samples), labels_of(*samples))
+
+# %% ../../nbs/compare/10_twosample.ipynb #c028
 def _refit(t, plan, X, Y, design, seeds, run, clock):
     X, Y = design.comparable(X, Y)
     Z = pool(X, Y)
@@ -493,7 +511,7 @@ def _held_out(trained, X, Y, design, seed, run, clock, detail=""):
     family, fitted = trained.projectors, trained.projectors.__getitem__
     return Outcome(values, family, trained.weights, fitted, (X, Y), detail)
 
-
+# %% ../../nbs/compare/10_twosample.ipynb #c030_1
 def _split(t, plan, X, Y, design, seeds, run, clock):
     size = 0.5 if t.train_size is None else t.train_size
     train, test = split_samples(X, Y, size, seeds[0])
@@ -521,7 +539,7 @@ def _same_frame(X, Y):
         )
     return Y
 
-
+# %% ../../nbs/compare/10_twosample.ipynb #c032_2
 def _is_plain(X):
     "An array or memory map, which is cut into slices without a copy"
     return isinstance(X, np.ndarray) and not np.ma.isMaskedArray(X)
@@ -546,7 +564,7 @@ def _blocks(X, Y, missing="error"):
     return samples
 
 # %% ../../nbs/compare/10_twosample.ipynb #c033
-def _in_words(shares, sizes):
+def _rows_used(shares, sizes):
     "How the rows are used"
     kept = " + ".join(str(share.kept) for share in shares)
     if not shares[0].groups:
@@ -559,6 +577,14 @@ def _in_words(shares, sizes):
         if share.used < size:
             words += f"; {share.used} of the {size} rows of {name} are enough"
     return words
+
+# %% ../../nbs/compare/10_twosample.ipynb #c033_2
+def _rows_in(X) -> int:
+    "How many rows, without a look at them"
+    shape = getattr(X, "shape", None)
+    if shape:
+        return shape[0]
+    return len(X) if hasattr(X, "__len__") else 0
 
 
 def _stream(t, plan, X, Y, design, seeds, run, clock):
@@ -580,52 +606,12 @@ def _stream(t, plan, X, Y, design, seeds, run, clock):
     clock.lap("permutations")
     weights = [c.weight for c in made.family]
     fitted = partial(_fitted, made.family, made.pool, made.kept)
-    detail = _in_words(made.shares, [len(s) for s in samples])
-    kept, encoder = made.kept, made.encoder
-    return Outcome(values, made.family, weights, fitted, kept, detail, encoder)
+    detail = _rows_used(made.shares, [len(s) for s in samples])
+    how = made.kept, detail, made.encoder, (_rows_in(X), _rows_in(Y))
+    return Outcome(values, made.family, weights, fitted, *how)
 
-
+# %% ../../nbs/compare/10_twosample.ipynb #c033_4
 WAYS = {"refit": _refit, "split": _split, "stream": _stream}
-
-# %% ../../nbs/compare/10_twosample.ipynb #c035
-class Candidate(NamedTuple):
-    "What one candidate found"
-
-    name: str
-    value: float  # of its statistic
-    zscore: float  # among the relabelled values
-    pvalue: float  # as if it had been alone
-    sees: str  # what kind of difference
-
-# %% ../../nbs/compare/10_twosample.ipynb #c037_1
-def _alike(design, plan):
-    "How many relabellings have the value of the observed one: a refit is symmetric"
-    return 2 if plan.method != "split" and design.relabelling.mirrored else 1
-
-
-def how_sure(interval) -> tuple:
-    "How far p may be from that of all relabellings, as a heading and words"
-    low, high = interval
-    if low == high:
-        return "p is", "that of all relabellings, each counted once"
-    return "p between", f"{low:.3g} and {high:.3g} (Monte Carlo, 95 %)"
-
-
-def in_number(count) -> str:
-    "How many relabellings there are, in words"
-    return f"{count:.0f}" if count < 1e7 else "very many"
-
-
-def _design_rows(result):
-    "What is to be said of a design, if there is one"
-    design = result.design
-    if design.free:
-        return []
-    count = in_number(design.relabelling.count)
-    words = f"{design.description}; {count} relabellings"
-    return [
-        ("design", f"{words}, the smallest possible p is {result.smallest_pvalue:.2g}")
-    ]
 
 # %% ../../nbs/compare/10_twosample.ipynb #c041
 def _combine(values, plan, weights):
@@ -641,7 +627,17 @@ def _combine(values, plan, weights):
     combined = (zscores(np.vstack([observed, null])) * weights).sum(1)
     return float(combined[0]), combined[1:]
 
+# %% ../../nbs/compare/10_twosample.ipynb #c035
+class Candidate(NamedTuple):
+    "What one candidate found"
 
+    name: str
+    value: float  # of its statistic
+    zscore: float  # among the relabelled values
+    pvalue: float  # as if it had been alone
+    sees: str  # what kind of difference
+
+# %% ../../nbs/compare/10_twosample.ipynb #c041_3
 def short_name(p) -> str:
     "The name of a member; of a projector, class and what is not default"
     if isinstance(p, Member):
@@ -654,7 +650,7 @@ def short_name(p) -> str:
     ]
     return f"{type(p).__name__.replace('Projector', '')}({', '.join(given)})"
 
-
+# %% ../../nbs/compare/10_twosample.ipynb #c041_5
 def _table(family, values):
     "One `Candidate` for each column"
     z = normal_zscores(np.vstack([values.observed, values.null]))[0]
@@ -666,9 +662,6 @@ def _table(family, values):
     )
 
 # %% ../../nbs/compare/10_twosample.ipynb #c042
-_SHOWN = 1000  # rows of each that a projector is fitted to, if there are very many
-
-
 def winner(table) -> int:
     "Which candidate has seen most"
     return max(range(len(table)), key=lambda k: table[k].zscore)
@@ -679,13 +672,6 @@ def _kpw_if_it_sees(table):
     least = min(c.pvalue for c in table)
     kpw = [k for k, c in enumerate(table) if c.sees == MOVES and c.pvalue <= 2 * least]
     return max(kpw, key=lambda k: table[k].zscore, default=winner(table))
-
-
-def _explaining(candidate, pool):
-    "A projector, not fitted, that shows what a candidate has seen"
-    if isinstance(candidate, Member):
-        return candidate.shown_by(pool)
-    return clone(candidate)
 
 # %% ../../nbs/compare/10_twosample.ipynb #c043
 def _explainer(table, family):
@@ -699,6 +685,420 @@ def _explainer(table, family):
         return width if isinstance(width, numbers.Real) else 0.0, table[k].zscore
 
     return max((k for k, c in enumerate(table) if c.pvalue <= 2 * least), key=smooth)
+
+# %% ../../nbs/compare/10_twosample.ipynb #c080
+def shorten(name: str, most: int = 60) -> str:
+    "A name that fits on a line"
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def two_columns(pair: str) -> str:
+    "The two columns of a pair, in words"
+    return shorten(pair, 120).replace(" × ", " and ")
+
+# %% ../../nbs/compare/10_twosample.ipynb #c080_1
+def leading_words(column: dict) -> str:
+    "In what the samples differ most"
+    effect = column["effect"]
+    if column["kind"] != "pair":
+        return f"{shorten(column['column'], 120)}: {effect}"
+    two = two_columns(column["column"])
+    what, colon, numbers = effect.partition(": ")
+    of = f"the extremes of {two}" if what.startswith("their extremes") else two
+    return f"how {of} go together{colon}{numbers}"
+
+# %% ../../nbs/compare/10_twosample.ipynb #c082
+def answer_sentence(pvalue: float, alpha: float, columns=None) -> str:
+    "The answer in a sentence; `columns` are the facts of columns, if they are known"
+    level = "" if alpha == 0.05 else f", level {alpha:g}"
+    found = f"(p = {pvalue:.3g}{level})"
+    if pvalue > alpha:
+        return (
+            f"No difference was found {found}. That does not prove that there is none."
+        )
+    if not columns:
+        return f"The two samples differ {found}."
+    if columns[0]["pvalue"] > alpha:
+        return f"The two samples differ {found}, though no column shows it by itself."
+    most = leading_words(columns[0])
+    return f"The two samples differ, most of all in {most} {found}."
+
+# %% ../../nbs/compare/10_twosample.ipynb #c037_1
+def _alike(design, plan):
+    "How many relabellings have the value of the observed one: a refit is symmetric"
+    return 2 if plan.method != "split" and design.relabelling.mirrored else 1
+
+
+def design_facts(result) -> dict | None:
+    "What was exchanged with what, if not all rows freely"
+    if result.design.free:
+        return None
+    count = result.design.relabelling.count
+    return dict(
+        said=result.design.description,
+        relabellings=int(count) if math.isfinite(count) else None,
+        smallest_pvalue=result.smallest_pvalue,
+    )
+
+# %% ../../nbs/compare/10_twosample.ipynb #c087
+def table_facts(encoding: Encoder) -> dict:
+    "What was done with the columns, in words, in the order of the table"
+    fields = [
+        dict(column=column_name(f.name), kind=f.kind, said=f.description)
+        for f in encoding.fields
+    ]
+    units = dict(scale=encoding.scale, why=encoding.why, missing=encoding.missing)
+    return dict(
+        columns=[f["column"] for f in fields],
+        encoding=fields,
+        table=summary(encoding),
+        units=units | dict(dropped_rows=list(encoding.dropped_rows)),
+    )
+
+# %% ../../nbs/compare/10_twosample.ipynb #c089
+@cache
+def _versions():
+    packages = ("numpy", "scipy", "numba", "scikit-learn", "POT", "pandas")
+    return {name: version(name) for name in packages}  # reads files: once is enough
+
+
+def versions() -> dict:
+    "What an answer was computed with"
+    return dict(
+        kpw_nb=__version__,
+        python=platform.python_version(),
+        **_versions(),
+        system=f"{platform.system()} {platform.machine()}",
+    )
+
+# %% ../../nbs/compare/10_twosample.ipynb #c092
+def settings_facts(result) -> dict:
+    "The settings that a result remembers"
+    e = result.encoding
+    scale = {"robust": "auto", None: "none"}.get(e.scale, e.scale)
+    kept = dict(method=result.method, scale=scale, missing=e.missing)
+    return kept | dict(n_resamples=result.n_resamples, seed=result.seed)
+
+
+def test_facts(result) -> dict:
+    "The p-value, and how it was found"
+    keep = ("name", "value", "zscore", "pvalue", "sees")
+    table = [{k: plain(getattr(c, k)) for k in keep} for c in result.candidates]
+    best, plan = table[winner(result.candidates)], result.plan
+    return dict(
+        pvalue=float(result.pvalue),
+        interval=list(map(float, result.interval)),
+        statistic=plain(result.statistic),
+        method=plan.method,
+        reason=plan.why,
+        plan={k: getattr(plan, k) for k in ("family", "statistic", "combine")},
+        n_resamples=int(result.n_resamples),
+        interrupted=bool(result.partial),
+        design=design_facts(result),
+        assumes=result.design.assumes,
+        most_seen_by={k: best[k] for k in ("name", "sees")},
+        candidates=table,
+        seed=result.seed,
+        seconds={k: plain(v) for k, v in result.seconds.items()},
+    )
+
+# %% ../../nbs/compare/10_twosample.ipynb #c094
+_QUICK = 3e7  # entries of all relabelled features: about a second
+
+
+def where_is_quick(result) -> bool:
+    "Is it known already, or found at once, where the samples differ?"
+    N, C = sum(map(len, result.samples)), len(result.encoding.fields)
+    pairs = C * C / 2 if C <= 64 else 0
+    known = "_difference" in vars(result)  # where cached_property keeps it
+    return known or N * (C + pairs) * result.n_resamples <= _QUICK
+
+# %% ../../nbs/compare/10_twosample.ipynb #c094_2
+def answer_facts(result, where, alpha, names, rows_are) -> dict:
+    "Everything that an answer states, as plain data"
+    found = None
+    if where is True or (where == "quick" and where_is_quick(result)):
+        found = result.where().facts() | dict(rows_are=rows_are)
+    sizes = zip(names, result.sizes)
+    X, Y = (dict(name=str(name), rows=int(rows)) for name, rows in sizes)
+    return dict(
+        answer=answer_sentence(result.pvalue, alpha, found and found["columns"]),
+        different=bool(result.pvalue <= alpha),
+        alpha=float(alpha),
+        **test_facts(result),
+        X=X,
+        Y=Y,
+        rows_kept=[len(s) for s in result.samples],
+        **table_facts(result.encoding),
+        where=found,
+        settings=settings_facts(result),
+        command=None,  # these two are for who knows them: the command line
+        files=[],
+        versions=versions(),
+    )
+
+# %% ../../nbs/compare/10_twosample.ipynb #c096
+def evidence_lines(facts: dict) -> dict:
+    "{heading: text} about the p-value"
+    answer = "the samples differ" if facts["different"] else "no difference found"
+    many, cut = facts["n_resamples"], facts["interrupted"]
+    words = f"p = {facts['pvalue']:.3g}, {many} relabellings" + ", interrupted" * cut
+    lines = {"answer": f"{answer} ({words})"}
+    low, high = facts["interval"]
+    if low == high:
+        lines["p is"] = "that of all relabellings, each counted once"
+    else:
+        lines["p between"] = f"{low:.3g} and {high:.3g} (Monte Carlo, 95 %)"
+    lines["relabellings"] = f"{many}" + " (interrupted)" * cut
+    return lines | {"most seen by": "{name}: {sees}".format(**facts["most_seen_by"])}
+
+# %% ../../nbs/compare/10_twosample.ipynb #c098
+def design_words(design: dict) -> str:
+    "The design in a line"
+    count = design["relabellings"]
+    many = "very many" if count is None or count >= 1e7 else f"{count:,}"
+    least = f"the smallest possible p is {design['smallest_pvalue']:.2g}"
+    return f"{design['said']}; {many} relabellings, {least}"
+
+
+def setting_lines(facts: dict) -> dict:
+    "{heading: text} about the data, the design and the method"
+    plan, width = facts["plan"], len(facts["columns"])
+    X, Y = (f"{facts[k]['name']}, {facts[k]['rows']:,} rows" for k in "XY")
+    how = f"{plan['family']} family, statistic {plan['statistic']}"
+    if len(facts["candidates"]) > 1:
+        how += f", combined by {plan['combine']}"
+    lines = dict(X=X, Y=Y + (", 1 column" if width == 1 else f", {width} columns"))
+    lines |= dict(columns=facts["table"], assumes=facts["assumes"], choices=how)
+    if facts["design"]:
+        lines["design"] = design_words(facts["design"])
+    lines["method"] = f"{facts['method']}: {facts['reason']}"
+    lines["candidates"] = ", ".join(c["name"] for c in facts["candidates"])
+    known = {k: v for k, v in facts["seconds"].items() if v is not None}
+    lines["seconds"] = ", ".join(f"{k} {v:.2f}" for k, v in known.items())
+    return lines | dict(seed=str(facts["seed"]))
+
+# %% ../../nbs/compare/10_twosample.ipynb #c100
+SUMMARY = ("answer", "p is", "p between", "most seen by", "columns", "design")
+SUMMARY += ("assumes", "method", "choices", "candidates", "seed", "seconds")
+
+
+def text_rows(facts: dict, headings=SUMMARY) -> list:
+    "The facts under these headings, as pairs of heading and text"
+    lines = evidence_lines(facts) | setting_lines(facts)
+    return [(h, lines[h]) for h in headings if h in lines]
+
+# %% ../../nbs/compare/10_twosample.ipynb #c036
+@dataclass(frozen=True, repr=False, eq=False)
+class KPWTestResult(Result):
+    """What `kpw_test` returns; unpacks as (statistic, pvalue).
+
+    Attributes
+    ----------
+    statistic : float
+        Combined statistic of the observed labelling.
+    pvalue : float
+        Exact.
+    interval : tuple
+        95 % Monte Carlo bounds for it.
+    plan : Plan
+        Every setting the test used, and why.
+    candidates : tuple of Candidate
+        `name`, `value`, `zscore` and `pvalue` (alone) of each.
+    n_resamples : int
+        Permutations done.
+    partial : bool
+        Was it interrupted?
+    null_distribution : ndarray
+        Combined statistic of the permutations.
+    seed : int
+        Pass it as `rng` for the same result.
+    seconds : dict
+        Where the time went.
+    projector : object
+        The candidate that explains, fitted: of the strongest ones, the smoothest.
+    samples : tuple of Sample
+        What `where` and `plot` show, as points: all rows, or those kept of very many.
+    encoding : Encoder
+        How points were made of the tables: `fields` says what became of each column.
+    design : Design
+        Who may be exchanged with whom: `said`, in words.
+    sizes : tuple of int
+        Rows of X and of Y, as given; `samples` may hold some of them only.
+
+    Examples
+    --------
+    >>> from kpw_nb import kpw_test
+    >>> result = kpw_test([[k] for k in range(20)], [[k] for k in range(50, 70)])
+    >>> result.pvalue, result.reject(), result.method
+    (0.005, True, 'refit')
+    """
+
+    statistic: float
+    pvalue: float
+    interval: tuple
+    plan: Plan
+    candidates: tuple
+    n_resamples: int
+    partial: bool
+    null_distribution: np.ndarray
+    seed: int
+    seconds: dict
+    projector: object
+    samples: tuple
+    encoding: Encoder
+    design: Design
+    sizes: tuple
+
+    def __iter__(self):
+        return iter((self.statistic, self.pvalue))
+
+    @property
+    def method(self) -> str:
+        "How the level was kept: refit, split or stream"
+        return self.plan.method
+
+    @property
+    def reason(self) -> str:
+        "Why this method"
+        return self.plan.why
+
+    def reject(self, alpha: float = 0.05) -> bool:
+        "Reject 'same distribution' at this level?"
+        return bool(self.pvalue <= check_number(alpha, "alpha", 0, 1))
+
+    @cached_property
+    def _difference(self):
+        options = dict(owner=self.encoding.owner, n_resamples=self.n_resamples)
+        options["rng"] = spawn_seeds(self.seed, 3)[2]  # the test's own relabellings
+        if not self.design.free:
+            options["design"] = self.design
+        return explain(self.projector, *self.samples, **options)
+
+    @cached_property
+    def _effects(self):
+        return {}  # by confidence
+
+    def where(self) -> Difference:
+        "Rows and columns in which the samples differ, by the test's own relabellings"
+        return self._difference
+
+    def effect(self, confidence: float = 0.95) -> Effect:
+        """How large is the difference?
+
+        Parameters
+        ----------
+        confidence : float, default 0.95
+            Of each interval.
+
+        Returns
+        -------
+        Effect
+            `auc`: how often one would be right, shown one row of each; `interval`;
+            a bound on the total variation; the distance; `columns` in their own units.
+        """
+        if confidence not in self._effects:
+            options = dict(owner=self.encoding.owner, units=self.design.units)
+            options |= dict(confidence=confidence, rng=spawn_seeds(self.seed, 4)[3])
+            found = measure_effect(self.projector, *self.samples, **options)
+            self._effects[confidence] = found
+        return self._effects[confidence]
+
+    def facts(
+        self,
+        where: bool | str = True,
+        *,
+        alpha: float = 0.05,
+        names: tuple = ("X", "Y"),
+        rows_are: str = "called as in your data",
+    ) -> dict:
+        """Everything that the answer states, as plain data that JSON can hold.
+
+        `print(result)`, `report()` and `kpw-nb test --json` lay these facts out.
+
+        Parameters
+        ----------
+        where : bool or "quick", default True
+            Say in which columns and rows the samples differ? "quick": only if that is
+            known already, or takes about a second.
+        alpha : float, default 0.05
+            The samples differ if p is at most this.
+        names : tuple of str, default ("X", "Y")
+            What the samples are called.
+        rows_are : str, default "called as in your data"
+            How rows are named, in words.
+
+        Returns
+        -------
+        dict
+            Texts, numbers, truth values, None, and lists and dicts of them: `answer`,
+            `pvalue`, `interval`, `where`, `design`, `method`, `candidates`, `seed` and
+            more.
+
+        Examples
+        --------
+        >>> from kpw_nb import kpw_test
+        >>> result = kpw_test([[k] for k in range(20)], [[k] for k in range(50, 70)])
+        >>> facts = result.facts(where=False)
+        >>> facts["answer"], facts["X"]
+        ('The two samples differ (p = 0.005).', {'name': 'X', 'rows': 20})
+        """
+        return answer_facts(self, where, alpha, names, rows_are)
+
+    @property
+    def smallest_pvalue(self) -> float:
+        "The smallest p-value that these relabellings could give"
+        alike = _alike(self.design, self.plan)
+        return self.design.relabelling.smallest_pvalue(self.n_resamples, alike)
+
+    def transform(self, X) -> np.ndarray:
+        "Rows of a table with the same columns, projected"
+        return self.projector.transform(encode_others(self.encoding, X)[0].values)
+
+    def _rows(self):
+        return text_rows(self.facts(where=False))
+
+    def plot(self, axes=None):
+        "Projected samples with their transport, and the null distribution"
+        import matplotlib.pyplot as plt
+
+        from kpw_nb.show.plots import plot_null, plot_projections
+
+        if axes is None:
+            _, axes = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+        FX, FY = (self.projector.transform(s.values) for s in self.samples)
+        plan = exact_transport(FX, FY).plan if FX.shape[1] > 1 else None
+        plot_projections(FX, FY, plan, ax=axes[0])
+        plot_null(self.null_distribution, self.statistic, self.pvalue, ax=axes[1])
+        return axes[0].figure, axes
+
+    def report(self, path=None):
+        """The answer on one page: where they differ, how sure, and how to repeat it.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it, a name that ends in .html.
+
+        Returns
+        -------
+        Path or str
+            Where it was written; without `path`, the page itself.
+        """
+        from kpw_nb.show.report import report_page, write_report
+
+        return report_page(self) if path is None else write_report(self, path)
+
+    def _repr_html_(self):
+        "The short form of the same page, for a notebook"
+        from kpw_nb.show.report import short_answer
+
+        return short_answer(self)
+
+# %% ../../nbs/compare/10_twosample.ipynb #c043_2
+def _given_rows(samples, encoder):
+    "Rows of both samples before those with gaps were left out"
+    return tuple(len(s) + lost for s, lost in zip(samples, encoder.dropped_rows))
 
 
 def _result(plan, outcome, seed, clock, encoder, design):
@@ -728,15 +1128,10 @@ def _result(plan, outcome, seed, clock, encoder, design):
         samples=outcome.samples,
         encoding=encoder,
         design=design,
+        sizes=outcome.sizes or _given_rows(outcome.samples, encoder),
     )
 
 # %% ../../nbs/compare/10_twosample.ipynb #c050
-def _reorder(s, order):
-    columns = tuple(s.columns[j] for j in order)
-    values = np.ascontiguousarray(s.values[:, order])  # bits depend on the layout
-    return Sample(values, s.rows, columns, s.name)
-
-
 def _check_rows(t, sample):
     "None of the rows of the training; two draws of 1,000 of 5,000 images share a fifth"
     seen = share_seen(t.marks_, sample.values)
@@ -746,6 +1141,12 @@ def _check_rows(t, sample):
             "them), so the p-value would mean nothing; test other rows, or call test "
             "without fit."
         )
+
+# %% ../../nbs/compare/10_twosample.ipynb #c050_2
+def _reorder(s, order):
+    columns = tuple(s.columns[j] for j in order)
+    values = np.ascontiguousarray(s.values[:, order])  # bits depend on the layout
+    return Sample(values, s.rows, columns, s.name)
 
 
 def held_out_samples(t, X, Y) -> tuple:
@@ -785,12 +1186,7 @@ def _warn_if_hopeless(design, plan, alpha=0.05):
         )
 
 # %% ../../nbs/compare/10_twosample.ipynb #c052
-def _rows_in(X) -> int:
-    "How many rows, without a look at them"
-    shape = getattr(X, "shape", None)
-    if shape:
-        return shape[0]
-    return len(X) if hasattr(X, "__len__") else 0
+_MOST_GATHERED = 10**6
 
 
 def _gathered(t, X, Y):
@@ -798,19 +1194,10 @@ def _gathered(t, X, Y):
     if not (is_lazy(X) or is_lazy(Y)):
         return X, Y
     samples = _blocks(X, Y)
-    free = t.method == "auto" and not _wish(t) and _can_stream(t)
+    free = t.method == "auto" and not holdout_option(t) and _can_stream(t)
     if not (free and _is_quick(t, *map(len, samples))):
         return samples
     return tuple(take_rows(s, np.arange(len(s))) for s in samples)
-
-
-def _designed(t, X, Y, asked) -> Designed:
-    "Tables and design; without a design they stay as they are"
-    if asked.is_free:
-        return Designed(X, Y, None)
-    if is_lazy(X) or is_lazy(Y):
-        X, Y = _in_memory(X, Y)
-    return read_design(X, Y, asked, t.missing)
 
 
 def _in_memory(X, Y):
@@ -825,10 +1212,27 @@ def _in_memory(X, Y):
         )
     return tuple(take_rows(s, np.arange(len(s))) for s in samples)
 
+# %% ../../nbs/compare/10_twosample.ipynb #c052_2
+def _designed(t, X, Y, asked) -> Designed:
+    "Tables and design; without a design they stay as they are"
+    if asked.is_free:
+        return Designed(X, Y, None)
+    if is_lazy(X) or is_lazy(Y):
+        X, Y = _in_memory(X, Y)
+    return read_design(X, Y, asked, t.missing)
 
-_MOST_GATHERED = 10**6
+# %% ../../nbs/compare/10_twosample.ipynb #c053_1
+def _encoded(t, found):
+    "Points of tables in memory, their encoder and design"
+    X, Y, encoder = encode_samples(found.X, found.Y, units_of(t), t.missing)
+    if found.design is None:
+        warn_if_clustered(X.source, Y.source)
+        return Designed(X, Y, Design(Free(len(X), len(Y)))), encoder
+    if t.missing == "drop":  # rows with gaps have gone before
+        encoder = replace(encoder, dropped_rows=found.dropped)
+    return Designed(X, Y, found.design), encoder
 
-
+# %% ../../nbs/compare/10_twosample.ipynb #c052_3
 def _trained_test(t, X, Y, asked, root, run):
     "The test of held-out samples"
     found = _designed(t, X, Y, asked)
@@ -845,183 +1249,25 @@ def _trained_test(t, X, Y, asked, root, run):
     plan = Plan("split", p.family, p.statistic, p.combine, why)
     return _result(plan, outcome, root, clock, t.encoder_, design)
 
-# %% ../../nbs/compare/10_twosample.ipynb #c036
-@dataclass(frozen=True, repr=False, eq=False)
-class KPWTestResult(Result):
-    """What `kpw_test` returns; unpacks as (statistic, pvalue).
-
-    Attributes
-    ----------
-    statistic : float
-        Combined statistic of the observed labelling.
-    pvalue : float
-        Exact.
-    interval : tuple
-        95 % Monte Carlo bounds for it.
-    plan : Plan
-        Every choice that was made, and why.
-    candidates : tuple of Candidate
-        `name`, `value`, `zscore` and `pvalue` (alone) of each.
-    n_resamples : int
-        Permutations done.
-    partial : bool
-        Was it interrupted?
-    null_distribution : ndarray
-        Combined statistic of the permutations.
-    seed : int
-        Pass it as `rng` for the same result.
-    seconds : dict
-        Where the time went.
-    projector : object
-        The candidate that explains, fitted: of the strongest ones, the smoothest.
-    samples : tuple of Sample
-        What `where` and `plot` show, as points: all rows, or those kept of very many.
-    encoding : Encoder
-        How points were made of the tables: `fields` says what became of each column.
-    design : Design
-        Who may be exchanged with whom: `said`, in words.
-
-    Examples
-    --------
-    >>> from kpw_nb import kpw_test
-    >>> result = kpw_test([[k] for k in range(20)], [[k] for k in range(50, 70)])
-    >>> result.pvalue, result.reject(), result.method
-    (0.005, True, 'refit')
-    """
-
-    statistic: float
-    pvalue: float
-    interval: tuple
-    plan: Plan
-    candidates: tuple
-    n_resamples: int
-    partial: bool
-    null_distribution: np.ndarray
-    seed: int
-    seconds: dict
-    projector: object
-    samples: tuple
-    encoding: Encoder
-    design: Design
-
-    def __iter__(self):
-        return iter((self.statistic, self.pvalue))
-
-    @property
-    def method(self) -> str:
-        "How the level was kept: refit, split or stream"
-        return self.plan.method
-
-    @property
-    def reason(self) -> str:
-        "Why this method"
-        return self.plan.why
-
-    def reject(self, alpha: float = 0.05) -> bool:
-        "Reject 'same distribution' at this level?"
-        return bool(self.pvalue <= check_number(alpha, "alpha", 0, 1))
-
-    def where(self) -> Difference:
-        "Rows and columns in which the samples differ, by the test's own relabellings"
-        relabel = spawn_seeds(self.seed, 3)[2]
-        options = dict(
-            owner=self.encoding.owner, n_resamples=self.n_resamples, rng=relabel
-        )
-        if not self.design.free:
-            options["design"] = self.design
-        return explain(self.projector, *self.samples, **options)
-
-    def effect(self, confidence: float = 0.95) -> Effect:
-        """How large is the difference?
-
-        Parameters
-        ----------
-        confidence : float, default 0.95
-            Of each interval.
-
-        Returns
-        -------
-        Effect
-            `auc`: how often one would be right, shown one row of each; `interval`;
-            a bound on the total variation; the distance; `columns` in their own units.
-        """
-        options = dict(owner=self.encoding.owner, units=self.design.units)
-        options |= dict(confidence=confidence, rng=spawn_seeds(self.seed, 4)[3])
-        return measure_effect(self.projector, *self.samples, **options)
-
-    @property
-    def smallest_pvalue(self) -> float:
-        "The smallest p-value that these relabellings could give"
-        alike = _alike(self.design, self.plan)
-        return self.design.relabelling.smallest_pvalue(self.n_resamples, alike)
-
-    def transform(self, X) -> np.ndarray:
-        "Rows of a table with the same columns, projected"
-        return self.projector.transform(encode_others(self.encoding, X)[0].values)
-
-    def _rows(self):
-        "The answer in a sentence, then the table"
-        answer = "the samples differ" if self.pvalue <= 0.05 else "no difference found"
-        cut = ", interrupted" if self.partial else ""
-        plan = self.plan
-        how = f"{plan.family} family, statistic {plan.statistic}"
-        if len(self.candidates) > 1:
-            how += f", combined by {plan.combine}"
-        best = self.candidates[winner(self.candidates)]
-        rows = [
-            (
-                "answer",
-                f"{answer} (p = {self.pvalue:.3g}, "
-                f"{self.n_resamples} relabellings{cut})",
-            ),
-            how_sure(self.interval),
-            ("most seen by", f"{best.name}: {best.sees}"),
-            ("columns", summary(self.encoding)),
-            *_design_rows(self),
-            ("assumes", self.design.assumes),
-            ("method", f"{plan.method}: {plan.why}"),
-            ("choices", how),
-            ("candidates", ", ".join(c.name for c in self.candidates)),
-        ]
-        seconds = ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items())
-        return rows + [("seed", str(self.seed)), ("seconds", seconds)]
-
-    def plot(self, axes=None):
-        "Projected samples with their transport, and the null distribution"
-        import matplotlib.pyplot as plt
-
-        from kpw_nb.show.plots import plot_null, plot_projections
-
-        if axes is None:
-            _, axes = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
-        FX, FY = (self.projector.transform(s.values) for s in self.samples)
-        plan = exact_transport(FX, FY).plan if FX.shape[1] > 1 else None
-        plot_projections(FX, FY, plan, ax=axes[0])
-        plot_null(self.null_distribution, self.statistic, self.pvalue, ax=axes[1])
-        return axes[0].figure, axes
-
-    def report(self, path=None):
-        """The answer on one page: where they differ, how sure, and how to repeat it.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            Where to write it, a name that ends in .html.
-
-        Returns
-        -------
-        Path or str
-            Where it was written; without `path`, the page itself.
-        """
-        from kpw_nb.show.report import report_page, write_report
-
-        return report_page(self) if path is None else write_report(self, path)
-
-    def _repr_html_(self):
-        "The short form of the same page, for a notebook"
-        from kpw_nb.show.report import short_answer
-
-        return short_answer(self)
+# %% ../../nbs/compare/10_twosample.ipynb #c053_3
+def _test(t, X, Y, asked, root, run):
+    "The test of samples that nothing was trained for"
+    clock = _Clock()
+    if asked.is_free:
+        X, Y = _gathered(t, X, Y)
+    found, encoder = _designed(t, X, Y, asked), None
+    lazy, with_design = isinstance(found.X, Blocks), not asked.is_free
+    rows = _rows_in(found.X), _rows_in(found.Y)
+    plan = resolve(t, *rows, lazy, with_design)
+    if plan.method != "stream":
+        found, encoder = _encoded(t, found)
+        if (len(found.X), len(found.Y)) != rows:  # rows with gaps have gone
+            plan = resolve(t, len(found.X), len(found.Y), False, with_design)
+        _warn_if_hopeless(found.design, plan)
+    seeds, way = spawn_seeds(root, 3), WAYS[plan.method]
+    outcome = way(t, plan, found.X, found.Y, found.design, seeds, run, clock)
+    design = found.design or Design(Free(*map(len, outcome.samples)))
+    return _result(plan, outcome, root, clock, outcome.encoder or encoder, design)
 
 # %% ../../nbs/compare/10_twosample.ipynb #c046
 class KPWTest(BaseEstimator):
@@ -1167,36 +1413,6 @@ class KPWTest(BaseEstimator):
                 return _trained_test(self, X, Y, asked, root, run)
             return _test(self, X, Y, asked, root, run)
 
-# %% ../../nbs/compare/10_twosample.ipynb #c053_1
-def _encoded(t, found):
-    "Points of tables in memory, their encoder and design"
-    X, Y, encoder = encode_samples(found.X, found.Y, units_of(t), t.missing)
-    if found.design is None:
-        warn_if_clustered(X.source, Y.source)
-        return Designed(X, Y, Design(Free(len(X), len(Y)))), encoder
-    if t.missing == "drop":  # rows with gaps have gone before
-        encoder = replace(encoder, dropped_rows=found.dropped)
-    return Designed(X, Y, found.design), encoder
-
-
-def _test(t, X, Y, asked, root, run):
-    "The test of samples that nothing was trained for"
-    clock = _Clock()
-    if asked.is_free:
-        X, Y = _gathered(t, X, Y)
-    found, encoder = _designed(t, X, Y, asked), None
-    lazy, with_design = isinstance(found.X, Blocks), not asked.is_free
-    plan = resolve(t, _rows_in(found.X), _rows_in(found.Y), lazy, with_design)
-    if plan.method != "stream":
-        found, encoder = _encoded(t, found)
-        # rows with gaps may have gone
-        plan = resolve(t, len(found.X), len(found.Y), False, with_design)
-        _warn_if_hopeless(found.design, plan)
-    seeds, way = spawn_seeds(root, 3), WAYS[plan.method]
-    outcome = way(t, plan, found.X, found.Y, found.design, seeds, run, clock)
-    design = found.design or Design(Free(*map(len, outcome.samples)))
-    return _result(plan, outcome, root, clock, outcome.encoder or encoder, design)
-
 # %% ../../nbs/compare/10_twosample.ipynb #c054
 def kpw_test(
     X,
@@ -1253,16 +1469,7 @@ def kpw_test(
         A number (-1: all cores) or a map-like function; the answer is the same.
     progress : bool or callable, default False
         True, False or a function of (done, total).
-    """
-    test = KPWTest(method, candidates, combine, statistic)
-    test.set_params(train_size=train_size, scale=scale, missing=missing, weigh=weigh)
-    run = dict(n_resamples=n_resamples, rng=rng, workers=workers, progress=progress)
-    return test.test(X, Y, strata=strata, clusters=clusters, paired=paired, **run)
 
-# %% ../../nbs/compare/10_twosample.ipynb #c056
-kpw_test.__doc__ = (
-    (kpw_test.__doc__ or "")
-    + """
     Returns
     -------
     KPWTestResult
@@ -1271,7 +1478,7 @@ kpw_test.__doc__ = (
     Raises
     ------
     ValueError, TypeError
-        If a sample or an option cannot be meant; the message names the argument, the
+        If a sample or an option is invalid; the message names the argument, the
         user's own row or column, and the remedy.
 
     See Also
@@ -1304,4 +1511,7 @@ kpw_test.__doc__ = (
     >>> result.where().columns["column"].iloc[0].item()
     2
     """
-)
+    test = KPWTest(method, candidates, combine, statistic)
+    test.set_params(train_size=train_size, scale=scale, missing=missing, weigh=weigh)
+    run = dict(n_resamples=n_resamples, rng=rng, workers=workers, progress=progress)
+    return test.test(X, Y, strata=strata, clusters=clusters, paired=paired, **run)

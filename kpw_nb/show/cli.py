@@ -33,7 +33,6 @@ from kpw_nb.ground.files import (
     read_table,
     same_columns,
 )
-from .report import answer_facts, answer_text, report_page, versions
 
 # %% ../../nbs/show/04_cli.ipynb #c005
 def _say(text):
@@ -145,6 +144,19 @@ def _test_command(args):
     words += ["--method", args.method, "--n-resamples", str(args.n_resamples)]
     return shlex.join(words + ["--seed", str(args.seed), "--alpha", repr(args.alpha)])
 
+# %% ../../nbs/show/04_cli.ipynb #c026_1
+def _test_facts(args, samples, result):
+    "The facts, with what only the command line knows"
+    keep = ("method", "scale", "missing", "n_resamples", "seed", "alpha", "label", "id")
+    keep += ("strata", "clusters", "paired", "weigh", "workers")
+    rows_are = "counted from 1, a header not counted"
+    if args.id:
+        rows_are = f"called as in the column {args.id!r}"
+    facts = result.facts(alpha=args.alpha, names=samples.names, rows_are=rows_are)
+    settings = {name: getattr(args, name) for name in keep}
+    command = _test_command(args)
+    return facts | dict(settings=settings, command=command, files=list(samples.files))
+
 # %% ../../nbs/show/04_cli.ipynb #c026
 def _wanted_columns(args):
     "The columns to read: those of the design are among them"
@@ -153,7 +165,7 @@ def _wanted_columns(args):
 
 
 def _tested(args):
-    "The samples of the command line, the result of their test, and the facts"
+    "The result of the test that the command line asks for, and its facts"
     samples = read_samples(
         args.x,
         args.y,
@@ -181,24 +193,8 @@ def _tested(args):
             workers=args.workers,
             progress=_wants_bar(args),
         )
-        facts = answer_facts(result, samples.X, samples.Y, **_told_facts(args, samples))
-    return samples, result, facts
-
-
-def _told_facts(args, samples):
-    "What only the command line knows"
-    keep = ("method", "scale", "missing", "n_resamples", "seed", "alpha", "label", "id")
-    keep += ("strata", "clusters", "paired", "weigh")
-    return dict(
-        names=samples.names,
-        alpha=args.alpha,
-        settings={name: getattr(args, name) for name in (*keep, "workers")},
-        command=_test_command(args),
-        files=samples.files,
-        rows_are=f"called as in the column {args.id!r}"
-        if args.id
-        else "counted from 1, a header not counted",
-    )
+        facts = _test_facts(args, samples, result)
+    return result, facts
 
 
 def _wants_bar(args):
@@ -235,17 +231,18 @@ def _test_notes(args, result):
 # %% ../../nbs/show/04_cli.ipynb #c030
 def _run_test(args):
     "kpw-nb test"
+    from kpw_nb.show.report import answer_text, report_page
+
     _check_target(args.report, "--report", args.x, args.y)
     if args.report and not args.report.lower().endswith((".html", ".htm")):
         raise InputError(
             f"--report {args.report}: the report is a web page",
             "give it a name that ends in .html",
         )
-    samples, result, facts = _tested(args)
+    result, facts = _tested(args)
     text = _as_json(facts) if args.json else answer_text(facts)
     if args.report and not result.partial:
-        page = report_page(result, samples.X, samples.Y, facts=facts)
-        write_target(args.report, page)
+        write_target(args.report, report_page(result, facts))
         if not args.json:
             text += f"\n  {'report':<12}  {args.report}"
     print(text)
@@ -354,6 +351,8 @@ def _calibration_facts(c):
 
 def _detect_facts(args, watched, calibration, trace):
     "All that there is to say about a watched series, as plain data"
+    from kpw_nb.compare.twosample import versions
+
     alarms = trace["row"][trace["alarm"]].tolist()
     answer = f"No alarm in {len(trace)} rows."
     if alarms:

@@ -811,10 +811,9 @@ class YourData(Explorer):
 
     def _draw(self, result):
         "The page with the answer"
-        from kpw_nb.show.report import answer_facts, answer_part
+        from kpw_nb.show.report import answer_part
 
-        shown = dict(names=self.tested.names, rows_are="counted from 1")
-        facts = answer_facts(result, *self.tested[:2], **shown)
+        facts = result.facts(names=self.tested.names, rows_are="counted from 1")
         with _DRAWING:
             page = answer_part(result, facts)
         self.value, self.answer, self.error = result, facts["answer"], None

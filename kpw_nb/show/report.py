@@ -8,261 +8,15 @@ __all__ = ['report_page']
 # %% ../../nbs/show/02_report.ipynb #c003
 import base64
 import io
-import math
-import platform
-import weakref
 from pathlib import Path
 
 import numpy as np
 
-from .. import __version__
-
-# %% ../../nbs/show/02_report.ipynb #c005
-def column_name(column):
-    "A column in words; without a name it is called by its position"
-    if isinstance(column, str):
-        return column if column.strip() else "(no name)"
-    return f"column {column}"
-
-
-def _short(name, most=60):
-    "A name that fits on a line"
-    return name if len(name) <= most else name[: most - 1] + "…"
-
-
-def two_columns(pair):
-    "The two columns of a pair, in words"
-    return _short(pair, 120).replace(" × ", " and ")
-
-
-def _in_words(column):
-    "In what the samples differ most"
-    effect = column["effect"]
-    if column["kind"] != "pair":
-        return f"{_short(column['column'], 120)}: {effect}"
-    two = two_columns(column["column"])
-    what, colon, numbers = effect.partition(": ")
-    of = f"the extremes of {two}" if what.startswith("their extremes") else two
-    return f"how {of} go together{colon}{numbers}"
-
-
-def _pair_words(pair, effect):
-    "What is different about two columns"
-    two = two_columns(pair)
-    return f"{two} {effect}" if effect.startswith("go ") else f"{two}: {effect}"
-
-# %% ../../nbs/show/02_report.ipynb #c006
-def _sentence(pvalue, alpha, columns=None):
-    "The answer in a sentence; `columns` are the facts of columns, if they are known"
-    level = "" if alpha == 0.05 else f", level {alpha:g}"
-    found = f"(p = {pvalue:.3g}{level})"
-    if pvalue > alpha:
-        return (
-            f"No difference was found {found}. That does not prove that there is none."
-        )
-    if not columns:
-        return f"The two samples differ {found}."
-    if columns[0]["pvalue"] > alpha:
-        return f"The two samples differ {found}, though no column shows it by itself."
-    return f"The two samples differ, most of all in {_in_words(columns[0])} {found}."
-
-# %% ../../nbs/show/02_report.ipynb #c009
-_GAPS = ("NAType", "NaTType")
-
-
-def _plain(value):
-    "A value, or the label of a row, as JSON can hold it; None for a gap"
-    value = value.item() if isinstance(value, np.generic) else value
-    if value is None or type(value).__name__ in _GAPS:
-        return None
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, (bool, int, str)):
-        return value
-    return str(value).removesuffix(" 00:00:00")
-
-
-def _column_facts(columns):
-    "All columns and pairs with their evidence, the strongest first"
-    keep = ["column", "pvalue", "effect", "share", "chance", "kind"]
-    lines = columns[keep].itertuples(index=False)
-    facts = [dict(zip(keep, map(_plain, line))) for line in lines]
-    named = any(isinstance(f["column"], str) and f["kind"] != "pair" for f in facts)
-    for f in facts:
-        f["column"] = column_name(f["column"])
-        if f["kind"] == "pair" and not named:
-            f["column"] = f"columns {f['column']}"
-    return facts
-
-# %% ../../nbs/show/02_report.ipynb #c010
-def _row_facts(rows, kinds):
-    "The ten leading rows of each sample, the costliest first"
-    leading = rows.groupby("sample", sort=False).head(10)
-    keep = ["sample", "row", "cost", "unusual", "value"]
-    facts = []
-    for line in leading[keep].itertuples(index=False):
-        entry = dict(zip(keep, map(_plain, line)))
-        if kinds[line.unusual] == "boolean" and entry["value"] is not None:
-            entry["value"] = bool(entry["value"])
-        facts.append(entry | dict(unusual=column_name(line.unusual)))
-    return facts
-
-# %% ../../nbs/show/02_report.ipynb #c014
-_KNOWN = {}  # by identity
-
-
-def difference_of(result):
-    "What `result.where()` gives, computed once"
-    key = id(result)
-    if key not in _KNOWN:
-        _KNOWN[key] = result.where()
-        weakref.finalize(result, _KNOWN.pop, key, None)
-    return _KNOWN[key]
-
-
-_QUICK = 3e7  # entries of all relabelled features: about a second
-
-
-def is_quick(result) -> bool:
-    "Is it known already, or found at once, where the samples differ?"
-    N, C = sum(map(len, result.samples)), len(result.encoding.fields)
-    pairs = C * C / 2 if C <= 64 else 0
-    return id(result) in _KNOWN or N * (C + pairs) * result.n_resamples <= _QUICK
-
-# %% ../../nbs/show/02_report.ipynb #c016
-def _where_facts(result, rows_are):
-    "The columns and rows to look at"
-    difference = difference_of(result)
-    kinds = {f.name: f.kind for f in result.encoding.fields}
-    return dict(
-        columns=_column_facts(difference.columns),
-        rows=_row_facts(difference.rows, kinds),
-        rows_ranked=[len(difference.of(letter)) for letter in "XY"],
-        rows_are=rows_are,
-    )
-
-
-def _sample_facts(result, k, given, name):
-    "What a sample is called, and how many rows it has: None if only some are known"
-    kept, dropped = len(result.samples[k]), result.encoding.dropped_rows[k]
-    rows = kept + dropped if result.method != "stream" else None
-    size = getattr(given, "shape", None) or (0 if given is None else len(given),)
-    if given is not None and isinstance(size[0], int):
-        rows = size[0]
-    called = getattr(given, "name", "") if hasattr(given, "source") else ""
-    return dict(name=name or called or "XY"[k], rows=rows)
-
-
-def versions():
-    "What the answer was computed with"
-    from importlib.metadata import version
-
-    packages = ("numpy", "scipy", "numba", "scikit-learn", "POT", "pandas")
-    return dict(
-        kpw_nb=__version__,
-        python=platform.python_version(),
-        **{name: version(name) for name in packages},
-        system=f"{platform.system()} {platform.machine()}",
-    )
-
-# %% ../../nbs/show/02_report.ipynb #c016_1
-def _design_facts(result):
-    "Who was exchanged with whom, if not all rows freely"
-    count = result.design.relabelling.count
-    return dict(
-        said=result.design.description,
-        relabellings=int(count) if math.isfinite(count) else None,
-        smallest_pvalue=result.smallest_pvalue,
-    )
-
-
-def design_words(facts) -> str:
-    "The design in a line"
-    count = facts["relabellings"]
-    many = "very many" if count is None else f"{count:,}"
-    least = f"the smallest possible p is {facts['smallest_pvalue']:.2g}"
-    return f"{facts['said']}; {many} relabellings, {least}"
-
-# %% ../../nbs/show/02_report.ipynb #c017
-def _result_facts(result):
-    "What the result says about itself"
-    keep = ("name", "value", "zscore", "pvalue", "sees")
-    candidates = [{k: _plain(getattr(c, k)) for k in keep} for c in result.candidates]
-    return dict(
-        pvalue=float(result.pvalue),
-        interval=list(map(float, result.interval)),
-        statistic=float(result.statistic),
-        method=result.method,
-        reason=result.reason,
-        plan={k: getattr(result.plan, k) for k in ("family", "statistic", "combine")},
-        n_resamples=int(result.n_resamples),
-        interrupted=bool(result.partial),
-        design=None if result.design.free else _design_facts(result),
-        assumes=result.design.assumes,
-        candidates=candidates,
-        seed=result.seed,
-        seconds=result.seconds,
-    )
-
-
-def _table_facts(encoding, given=None):
-    "What was done with the columns, in words, in the order of the table, if known"
-    from kpw_nb.ground.encode import summary
-
-    names = getattr(given, "columns", None)
-    place = {} if names is None else {str(c): k for k, c in enumerate(names)}
-    fields = [
-        dict(column=column_name(f.name), kind=f.kind, said=f.description)
-        for f in sorted(encoding.fields, key=lambda f: place.get(str(f.name), -1))
-    ]
-    units = dict(scale=encoding.scale, why=encoding.why, missing=encoding.missing)
-    return dict(
-        columns=[f["column"] for f in fields],
-        encoding=fields,
-        table=summary(encoding),
-        units=units | dict(dropped_rows=list(encoding.dropped_rows)),
-    )
-
-# %% ../../nbs/show/02_report.ipynb #c018
-def _settings(result):
-    "The settings that a result remembers"
-    e = result.encoding
-    scale = {"robust": "auto", None: "none"}.get(e.scale, e.scale)
-    kept = dict(method=result.method, scale=scale, missing=e.missing)
-    return kept | dict(n_resamples=result.n_resamples, seed=result.seed)
-
-
-def answer_facts(
-    result,
-    X=None,
-    Y=None,
-    *,
-    names=(None, None),
-    alpha=0.05,
-    settings=None,
-    command=None,
-    files=(),
-    rows_are="called as in your data",
-    where=True,
-):
-    "All that there is to say about a test, as plain data"
-    found = _where_facts(result, rows_are) if where else None
-    columns = found["columns"] if where else None
-    return dict(
-        answer=_sentence(result.pvalue, alpha, columns),
-        different=bool(result.pvalue <= alpha),
-        alpha=float(alpha),
-        **_result_facts(result),
-        X=_sample_facts(result, 0, X, names[0]),
-        Y=_sample_facts(result, 1, Y, names[1]),
-        rows_kept=[len(s) for s in result.samples],
-        **_table_facts(result.encoding, X),
-        where=found,
-        settings=settings or _settings(result),
-        command=command,
-        files=list(files),
-        versions=versions(),
-    )
+from ..compare.explain import column_name
+from ..compare.twosample import shorten, text_rows, two_columns
+from ..ground.store import write_whole
+from ..ground.files import name_some
+from ..ground.sample import sample_columns, spread
 
 # %% ../../nbs/show/02_report.ipynb #c025
 def percent(share):
@@ -280,6 +34,10 @@ def _column_lines(facts, most=5):
         for c in sure[:most]
     ]
 
+# %% ../../nbs/show/02_report.ipynb #c026
+_TERMINAL = ("X", "Y", "columns", "design", "p is", "p between", "method")
+_TERMINAL += ("relabellings",)
+
 
 def _row_lines(where):
     "Leading rows, as pairs of a heading and a text"
@@ -290,39 +48,17 @@ def _row_lines(where):
             lines.append((f"rows of {letter}", ", ".join(rows[:5])))
     return lines
 
-# %% ../../nbs/show/02_report.ipynb #c026
-def _size(facts, letter):
-    "How many rows; if only those are known that were kept, these"
-    rows = facts[letter]["rows"]
-    if rows is None:
-        return f"{facts['rows_kept']['XY'.index(letter)]:,} rows kept"
-    return f"{rows:,} rows"
-
 
 def answer_text(facts):
     "The facts for people, in a terminal"
-    from kpw_nb.compare.twosample import how_sure
-
-    many = f"{facts['n_resamples']}" + " (interrupted)" * facts["interrupted"]
-    width = len(facts["columns"])
-    many_columns = "1 column" if width == 1 else f"{width} columns"
-    lines = [
-        ("X", f"{facts['X']['name']}, {_size(facts, 'X')}"),
-        ("Y", f"{facts['Y']['name']}, {_size(facts, 'Y')}, {many_columns}"),
-        ("columns", facts["table"]),
-        *([("design", design_words(facts["design"]))] if facts["design"] else []),
-        how_sure(facts["interval"]),
-        ("method", f"{facts['method']}: {facts['reason']}"),
-        ("relabellings", many),
-    ]
-    leading = []
+    lines, leading = text_rows(facts, _TERMINAL), []
     if facts["different"] and facts["where"]:  # what leads otherwise is noise
         leading = _column_lines(facts)
         lines += _row_lines(facts["where"])
     if facts["command"]:
         lines.append(("repeat", facts["command"]))
-    told = [f"  {k:<12}  {v}" for k, v in lines]
-    return "\n".join([facts["answer"], *leading, *told])
+    rows = [f"  {heading:<12}  {text}" for heading, text in lines]
+    return "\n".join([facts["answer"], *leading, *rows])
 
 # %% ../../nbs/show/02_report.ipynb #c029
 def _picture(draw, alt, caption, figsize):
@@ -339,7 +75,7 @@ def _picture(draw, alt, caption, figsize):
 
 def _text(name, most=30):
     "A name as matplotlib should write it: short, and dollars are dollars"
-    return _short(name, most).replace("$", r"\$")
+    return shorten(name, most).replace("$", r"\$")
 
 # %% ../../nbs/show/02_report.ipynb #c031
 def _bin_edges(values, bins):
@@ -353,10 +89,7 @@ def _bin_edges(values, bins):
     margin = max(abs(low), 1.0) / 100
     return np.array([low - margin, low + margin])
 
-# %% ../../nbs/show/02_report.ipynb #c034
-_CALENDAR = (-719162, 2932896)  # days since 1970 that have a date
-
-
+# %% ../../nbs/show/02_report.ipynb #c034_1
 def _draw_gaps(ax, gaps):
     "The share that is missing in both samples"
     from kpw_nb.show.plots import COLOURS
@@ -366,7 +99,19 @@ def _draw_gaps(ax, gaps):
     ax.set(xticks=[0.5], xticklabels=["missing"], xlim=(-0.8, 1.8))
     ax.tick_params(left=False, bottom=False)
 
+# %% ../../nbs/show/02_report.ipynb #c034_3
+_CALENDAR = (-719162, 2932896)  # days since 1970 that have a date
 
+
+def _show_dates(axis):
+    "Days since 1970 as dates"
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    ticks = AutoDateLocator(maxticks=5)
+    axis.set_major_locator(ticks)
+    axis.set_major_formatter(ConciseDateFormatter(ticks))
+
+# %% ../../nbs/show/02_report.ipynb #c034
 def _draw_numbers(figure, name, x, y, dates=False):
     "Both samples of one column: the share of rows in each bin, and of gaps"
     from kpw_nb.show.plots import COLOURS
@@ -388,15 +133,6 @@ def _draw_numbers(figure, name, x, y, dates=False):
         _show_dates(ax.xaxis)
     ax.legend(fontsize="small")
 
-
-def _show_dates(axis):
-    "Days since 1970 as dates"
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-    ticks = AutoDateLocator(maxticks=5)
-    axis.set_major_locator(ticks)
-    axis.set_major_formatter(ConciseDateFormatter(ticks))
-
 # %% ../../nbs/show/02_report.ipynb #c036
 def _level_shares(x, y, most=8):
     "Names of levels, and the share of each in both samples; gaps come last"
@@ -417,7 +153,7 @@ def _level_shares(x, y, most=8):
         shares = np.c_[shares, [g.mean() for g in gaps]]
     return names, shares
 
-
+# %% ../../nbs/show/02_report.ipynb #c036_2
 def _draw_levels(figure, name, x, y):
     "Both samples of a category: the share of each level"
     from kpw_nb.show.plots import COLOURS
@@ -432,7 +168,7 @@ def _draw_levels(figure, name, x, y):
     ax.set(xlabel=f"share of rows: {_text(name)}")
     ax.legend(fontsize="small")
 
-# %% ../../nbs/show/02_report.ipynb #c040
+# %% ../../nbs/show/02_report.ipynb #c040_1
 def _pair_of(name, names):
     "The two columns of a pair, from what it is called"
     known = {str(n): n for n in names}
@@ -443,6 +179,13 @@ def _pair_of(name, names):
             return known[a], known[b]
     raise KeyError(name)
 
+# %% ../../nbs/show/02_report.ipynb #c040_2
+def _levels_of(x, y):
+    "The levels of a category in both samples, None for numbers"
+    if x.dtype != object:
+        return None
+    return sorted({v for v in np.concatenate([x, y]) if v is not None})
+
 
 def _coordinate(values, levels):
     "Numbers as they are, levels as places; gaps are NaN"
@@ -450,9 +193,10 @@ def _coordinate(values, levels):
         return values
     place = {level: k for k, level in enumerate(levels)}
     found = np.array([place.get(v, np.nan) for v in values], dtype=float)
+    # moved a little, so that points do not cover each other
     return found + np.random.default_rng(0).uniform(-0.3, 0.3, len(found))
 
-
+# %% ../../nbs/show/02_report.ipynb #c040
 def _draw_pair(figure, names, X, Y):
     "Both samples in the plane of two columns"
     from kpw_nb.show.plots import COLOURS
@@ -469,83 +213,82 @@ def _draw_pair(figure, names, X, Y):
             axis.set_ticks(range(len(known)), [_text(level, 12) for level in known])
     ax.legend(fontsize="small")
 
+# %% ../../nbs/show/02_report.ipynb #c043_1
+def _as_days(values):
+    "Dates as days since 1970; NaN for a gap"
+    seconds = values.astype("datetime64[s]").astype(float)
+    return np.where(np.isnat(values), np.nan, seconds / 86400)
 
-def _levels_of(x, y):
-    "The levels of a category in both samples, None for numbers"
-    if x.dtype != object:
-        return None
-    return sorted({v for v in np.concatenate([x, y]) if v is not None})
 
-# %% ../../nbs/show/02_report.ipynb #c043
-def _tables(result):
-    "The table of each sample, as its owner gave it"
-    from kpw_nb.ground.sample import sample_columns
-
-    return [sample_columns(sample) for sample in result.samples]
+def _as_words(values):
+    "Truth values as words; None for a gap"
+    words = np.array(["false", "true", None], dtype=object)
+    return words[np.where(np.isnan(values), 2, values).astype(int)]
 
 
 def _draw_column(figure, name, kind, tables):
     "Both samples of one column, as fits its kind"
     x, y = (t.column(name) for t in tables)
     if kind == "date":
-        x, y = (
-            np.where(np.isnat(v), np.nan, v.astype("datetime64[s]").astype(float))
-            / 86400
-            for v in (x, y)
-        )
+        x, y = _as_days(x), _as_days(y)
     if kind == "boolean":
-        words = np.array(["false", "true", None], dtype=object)
-        x, y = (words[np.where(np.isnan(v), 2, v).astype(int)] for v in (x, y))
+        x, y = _as_words(x), _as_words(y)
     if kind in ("boolean", "category"):
         return _draw_levels(figure, column_name(name), x, y)
     words = column_name(name) + " (s)" * (kind == "duration")
     return _draw_numbers(figure, words, x, y, kind == "date")
 
+# %% ../../nbs/show/02_report.ipynb #c043
+def _as_numbers(values):
+    "Dates as days; other values as they are"
+    if values.dtype.kind != "M":
+        return values
+    return values.astype("datetime64[D]")
+
 
 def _draw_two(figure, name, tables):
     "Both samples in the plane of a pair of columns, at most a thousand rows of each"
-    from kpw_nb.ground.sample import spread
-
     names = _pair_of(name, tables[0].names)
     some = [t.take(spread(len(t), 1000)) for t in tables]
     both = [[_as_numbers(t.column(c)) for c in names] for t in some]
     _draw_pair(figure, names, *both)
 
-
-def _as_numbers(values):
-    "Dates as days; anything else as it is"
-    if values.dtype.kind != "M":
-        return values
-    return values.astype("datetime64[D]")
+# %% ../../nbs/show/02_report.ipynb #c044_1
+def pair_words(pair, effect):
+    "What is different about two columns"
+    two = two_columns(pair)
+    return f"{two} {effect}" if effect.startswith("go ") else f"{two}: {effect}"
 
 # %% ../../nbs/show/02_report.ipynb #c044
+def _column_picture(column, tables):
+    "One leading column, or a pair"
+    name, kind, effect = column.column, column.kind, column.effect
+    if kind == "pair":
+        called = name if tables[0].named else f"columns {name}"
+        alt = f"{two_columns(called)} in a plane, both samples"
+        caption = pair_words(called, effect)
+    else:
+        called = shorten(column_name(name))
+        alt, caption = f"{called} in both samples", f"{called}: {effect}"
+
+    def draw(figure):
+        if kind == "pair":
+            return _draw_two(figure, name, tables)
+        return _draw_column(figure, name, kind, tables)
+
+    return _picture(draw, alt, f"{caption} (p = {column.pvalue:.3g})", (3.6, 2.7))
+
+
 def _column_pictures(result, most=3):
     "The leading columns and pairs"
-    tables, pictures = _tables(result), []
-    leading = difference_of(result).columns.head(most)
-    for name, kind, effect, p in leading[
-        ["column", "kind", "effect", "pvalue"]
-    ].itertuples(index=False):
-        told = _short(column_name(name))
-        if kind == "pair":
-            draw, options = _draw_two, (name, tables)
-            called = name if tables[0].named else f"columns {name}"
-            alt = f"{two_columns(called)} in a plane, both samples"
-            caption = _pair_words(called, effect)
-        else:
-            draw, options = _draw_column, (name, kind, tables)
-            alt, caption = f"{told} in both samples", f"{told}: {effect}"
-        caption += f" (p = {p:.3g})"
-        pictures.append(
-            _picture(lambda f, d=draw, o=options: d(f, *o), alt, caption, (3.6, 2.7))
-        )
-    return pictures
+    tables = [sample_columns(sample) for sample in result.samples]
+    leading = result.where().columns.head(most).itertuples(index=False)
+    return [_column_picture(column, tables) for column in leading]
 
 # %% ../../nbs/show/02_report.ipynb #c045
 def _pictures(result):
     "Leading columns, null distribution, projection"
     from kpw_nb.show.plots import plot_null, plot_projections
-    from kpw_nb.ground.sample import spread
 
     drawn = [s.take(spread(len(s), 1000)) for s in result.samples]
     projected = [result.projector.transform(s.values) for s in drawn]
@@ -582,7 +325,7 @@ def _value(value, kind):
         return "true" if value else "false"
     return _number(value) + " s" * (kind == "duration")
 
-
+# %% ../../nbs/show/02_report.ipynb #c048_2
 def _template():
     "The page without its facts"
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -620,11 +363,11 @@ def _column_table(columns, most=_COLUMNS):
     ]
     return table
 
-
+# %% ../../nbs/show/02_report.ipynb #c050_1
 def _pair_table(columns):
     "Pairs in words"
     pairs = [
-        c | dict(words=_pair_words(c["column"], c["effect"]))
+        c | dict(words=pair_words(c["column"], c["effect"]))
         for c in columns
         if c["kind"] == "pair"
     ]
@@ -653,8 +396,6 @@ _GAP_WORDS = dict(
 
 def _settings_rows(facts):
     "The settings as pairs of words"
-    from kpw_nb.ground.files import name_some
-
     fields, units = facts["encoding"], facts["units"]
     rows = [
         ("unit of numbers", f"{units['scale'] or 'as they are'}: {units['why']}"),
@@ -715,7 +456,7 @@ def _render(result, facts, document=True, folded=False, pictures=True, most=_COL
         document=document,
         folded=folded,
         pictures=_pictures(result) if pictures else None,
-        sizes={letter: _size(facts, letter) for letter in "XY"},
+        sizes={letter: f"{facts[letter]['rows']:,} rows" for letter in "XY"},
         columns=_column_table(columns, most),
         pairs=_pair_table(columns),
         rows=_row_tables(facts) if known else [],
@@ -724,7 +465,7 @@ def _render(result, facts, document=True, folded=False, pictures=True, most=_COL
     )
 
 # %% ../../nbs/show/02_report.ipynb #c057
-def report_page(result, X=None, Y=None, *, facts: dict = None, **options) -> str:
+def report_page(result, facts: dict | None = None) -> str:
     """One self-contained page about a test.
 
     It holds the answer, where the samples differ, with pictures, how sure one may be,
@@ -734,14 +475,9 @@ def report_page(result, X=None, Y=None, *, facts: dict = None, **options) -> str
     ----------
     result : KPWTestResult
         Of `kpw_test`.
-    X, Y : array_like, data frame or Sample, optional
-        What was given to `kpw_test`: only their sizes are told. The result has all
-        else.
     facts : dict, optional
-        What `kpw-nb test --json` prints, if it was made already.
-    **options
-        `alpha`, and what else the page should tell: `names` of the samples, `settings`,
-        `command`, `files`, and what `rows_are` called.
+        What the page states: `result.facts()`, perhaps with another level, names of
+        the samples, a `command` and `files`.
 
     Returns
     -------
@@ -759,14 +495,12 @@ def report_page(result, X=None, Y=None, *, facts: dict = None, **options) -> str
     >>> page[:15], "The two samples differ" in page
     ('<!doctype html>', True)
     """
-    if facts is None:
-        facts = answer_facts(result, X, Y, **options)
-    return _render(result, facts)
+    return _render(result, result.facts() if facts is None else facts)
 
 # %% ../../nbs/show/02_report.ipynb #c065
 def short_answer(result) -> str:
     "HTML for a notebook: the page's short form"
-    facts = answer_facts(result, where=is_quick(result))
+    facts = result.facts(where="quick")
     how = dict(document=False, folded=True, pictures=False, most=6)
     return _render(result, facts, **how)
 
@@ -794,8 +528,6 @@ def _check_place(path):
 
 def write_report(result, path) -> Path:
     "The page of a result in a file"
-    from kpw_nb.ground.store import write_whole
-
     place = _check_place(path)
     write_whole(place, report_page(result))
     return place
