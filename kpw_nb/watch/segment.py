@@ -27,11 +27,10 @@ from ..ground.engine import Engine, one_thread
 from ..theory.kernels import median_bandwidth, resolve_kernel
 from ..theory.distance import KPWProjector, WitnessProjector
 from ..compare.relabel import aggregate, permutation_pvalue, zscores
-from kpw_nb.watch.detect import (
+from .calibrate import block_length, block_of_columns
+from kpw_nb.watch.frames import (
     PairMMD,
     PairStatistic,
-    block_length,
-    block_of_columns,
     pair_statistic,
     stream_candidates,
     take,
