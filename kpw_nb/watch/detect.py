@@ -6,11 +6,7 @@
 __all__ = ['KPWDetector', 'kpw_detect', 'detection_delay', 'false_alarm_rate']
 
 # %% ../../nbs/watch/03_detect.ipynb #c003
-import io
-import json
 import math
-import os
-import zipfile
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
@@ -22,9 +18,9 @@ from kpw_nb.ground.core import (
     check_number,
     root_seed,
     spawn_seeds,
-    write_whole,
 )
 from ..ground.sample import check_sample
+from ..ground import store
 from ..ground.engine import Engine, one_thread
 from ..theory.kernels import KERNELS
 from ..theory.distance import KPWProjector, MeanProjector, WitnessProjector
@@ -52,6 +48,7 @@ from kpw_nb.watch.calibrate import (
     simulate,
 )
 
+# %% ../../nbs/watch/03_detect.ipynb #c003_1
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -96,170 +93,124 @@ _KERNELS = {c.__name__: c for c in KERNELS.values()}
 _PROJECTORS = {c.__name__: c for c in (KPWProjector, WitnessProjector, MeanProjector)}
 
 
-def _encode_parameters(projector):
-    "A projector's parameters as JSON, but for those of its own fit"
-    kept = projector.get_params(deep=False)
-    return {k: _encode(v) for k, v in kept.items() if k not in ("rng", "progress")}
-
-
 def _encode(v):
-    "A parameter as JSON"
+    "A parameter as the store knows it"
     name = type(v).__name__
-    if isinstance(v, np.ndarray):
-        return {"array": v.tolist()}
-    if name in _KERNELS:
-        return {"kernel": name, "of": asdict(v)}
-    if name in _PROJECTORS:
-        return {"projector": name, "of": _encode_parameters(v)}
     if isinstance(v, (list, tuple)):
         return [_encode(p) for p in v]
-    if isinstance(v, np.generic):
-        return v.item()
-    if v is None or isinstance(v, (str, bool, int, float)):
+    if name in _KERNELS:
+        return {"class": name, "of": asdict(v)}
+    if name in _PROJECTORS:
+        kept = v.get_params(deep=False)
+        of = {k: _encode(p) for k, p in kept.items() if k not in ("rng", "progress")}
+        return {"class": name, "of": of}
+    if v is None or isinstance(v, (str, bool, int, float, np.generic, np.ndarray)):
         return v
     raise ValueError(
         f"a detector with {v!r} cannot be saved, because it would need pickle; "
         "use a built-in kernel."
     )
 
-
-def _decode(v):
+# %% ../../nbs/watch/03_detect.ipynb #c110_1
+def _decode(v, name="option"):
     "The inverse of `_encode`"
     if isinstance(v, list):
-        return [_decode(p) for p in v]
+        return [_decode(p, name) for p in v]
     if not isinstance(v, dict):
         return v
-    if "array" in v:
-        return np.array(v["array"])
-    if "kernel" in v:
-        return _KERNELS[v["kernel"]](**v["of"])
-    return _PROJECTORS[v["projector"]](**{k: _decode(p) for k, p in v["of"].items()})
+    classes = _KERNELS | _PROJECTORS
+    if v.get("class") not in classes:
+        raise ValueError(f"{name} is of an unknown class {v.get('class')!r}.")
+    return classes[v["class"]](**{k: _decode(p, k) for k, p in v["of"].items()})
 
 # %% ../../nbs/watch/03_detect.ipynb #c113
+_VERSION = 3  # of the fields of a file; 0.2 wrote versions 1 and 2
 _STATISTICS = {c.__name__: c for c in (PairMMD, PairMean, PairKPW, PairProjected)}
-FORMAT = 2
 
 
-def _pack(statistic, i):
-    "A pair statistic as JSON and arrays; `i` is its number"
-    values = {f.name: getattr(statistic, f.name) for f in fields(statistic)}
-    arrays = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
-    plain = {k: _encode(v) for k, v in values.items() if k not in arrays}
-    record = {"class": type(statistic).__name__, "of": plain, "arrays": list(arrays)}
-    return record, {f"{k}{i}": v for k, v in arrays.items()}
+def _pack_window(window):
+    "A window as the store knows it"
+    statistic = window.statistic
+    of = {f.name: _encode(getattr(statistic, f.name)) for f in fields(statistic)}
+    name = type(statistic).__name__
+    return {"class": name, "of": of, "frames": window.frames, "pairs": window.pairs}
 
 
-def _unpack(record, i, arrays):
-    "The inverse of `_pack`"
-    stored = {k: arrays[f"{k}{i}"] for k in record["arrays"]}
-    plain = {k: _decode(v) for k, v in record["of"].items()}
-    return _STATISTICS[record["class"]](**plain, **stored)
+def _unpack_window(record, n):
+    "The inverse of `_pack_window`"
+    of = {k: _decode(v, k) for k, v in record["of"].items()}
+    statistic = _STATISTICS[record["class"]](**of)
+    return Window(statistic, n, record["frames"], record["pairs"])
 
 # %% ../../nbs/watch/03_detect.ipynb #c117
-def _read_npz(path):
-    "The JSON text and the arrays of a file that `save` wrote"
-    nothing = f"path: {path} holds no detector; give a file that save wrote."
-    try:
-        with np.load(path, allow_pickle=False) as f:
-            arrays = dict(f)
-        meta = json.loads(str(arrays.pop("meta")))
-    except FileNotFoundError:
-        raise
-    except (ValueError, KeyError, EOFError, OSError, TypeError, AttributeError) as e:
-        raise ValueError(nothing) from e
-    except zipfile.BadZipFile as e:
-        raise ValueError(nothing) from e
-    if not isinstance(meta, dict) or "format" not in meta:
-        raise ValueError(nothing)
-    if meta["format"] != FORMAT:
-        raise ValueError(
-            f"path: {path} has format {meta['format']}, but this version of kpw_nb "
-            f"reads format {FORMAT}; fit the detector again and save it."
-        )
-    return meta, arrays
+def _fields_of(value, name):
+    "A dict, whose content is checked where it is used"
+    if not isinstance(value, dict):
+        raise ValueError(f"{name} must hold fields, got {value!r}.")
+    return value
 
 
-def _check_complete(path, meta, arrays):
-    "Every part of the file must be there"
-    missing = [k for k in ("options", "calibration", "statistics") if k not in meta]
-    missing += [k for k in ("moment",) if k not in meta]
-    count = len(meta.get("statistics", ()))
-    wanted = ["reference", "maxima", "centre", "scale"]
-    wanted += [f"{name}{i}" for name in ("frames", "pairs") for i in range(count)]
-    missing += [k for k in wanted if k not in arrays]
-    if missing:
-        raise ValueError(f"path: {path} is damaged: {', '.join(missing)} missing.")
+_CALIBRATION = dict(
+    rule=store.text,
+    target=store.number(0),
+    horizon=store.optional(store.number(1, integer=True)),
+    threshold=store.number(),
+    estimate=store.number(0),
+    interval=store.list_of(store.number(0), 2),
+    how=store.text,
+    block=store.number(1, integer=True),
+    n_resamples=store.number(19, integer=True),
+    seed=store.number(0, integer=True),
+    maxima=store.array_of((None,)),
+)
 
 # %% ../../nbs/watch/03_detect.ipynb #c118
-def _check_shapes(path, arrays, n, window, count):
-    "Arrays must be finite, and as large as the options say"
-    size = n + window
-    shapes = dict(centre=(count,), scale=(count,))
-    shapes |= {f"pairs{i}": (size, size) for i in range(count)}
-    for name, array in arrays.items():
-        if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
-            raise ValueError(f"path: {path} is damaged: {name} must be finite numbers.")
-        if name in shapes and array.shape != shapes[name]:
-            raise ValueError(
-                f"path: {path} is damaged: {name} has shape {array.shape}, "
-                f"not {shapes[name]}."
-            )
-    rows = {f"frames{i}": size for i in range(count)} | {"reference": n}
-    for name, length in rows.items():
-        if arrays[name].ndim != 2 or len(arrays[name]) != length:
-            raise ValueError(
-                f"path: {path} is damaged: {name} has shape {arrays[name].shape}, "
-                f"not {length} rows."
-            )
-    if not (arrays["scale"] > 0).all():
-        raise ValueError(f"path: {path} is damaged: scale must be positive.")
+_WINDOW = {
+    "class": store.text,
+    "of": _fields_of,
+    "frames": store.array_of((None, None)),
+    "pairs": store.array_of((None, None)),
+}
+_SCHEMA = dict(
+    options=_fields_of,
+    calibration=store.record_of(_CALIBRATION),
+    centre=store.array_of((None,)),
+    scale=store.array_of((None,), 5e-324),  # the smallest positive number
+    reference=store.array_of((None, None)),
+    windows=store.list_of(store.record_of(_WINDOW)),
+    t=store.number(0, integer=True),
+    run=store.number(0, integer=True),
+    time=store.optional(store.number()),
+)
 
-
-def _read_calibration(path, record, maxima):
-    "A calibration whose numbers are numbers"
-    missing = [f.name for f in fields(Calibration) if f.name not in record]
-    missing = [name for name in missing if name != "maxima"]
-    if missing:
-        raise ValueError(f"path: {path} is damaged: {', '.join(missing)} missing.")
-    found = Calibration(
-        **record | dict(interval=tuple(record["interval"]), maxima=maxima)
-    )
-    for name in ("threshold", "target", "estimate"):
-        value = getattr(found, name)
-        if not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise ValueError(
-                f"path: {path} is damaged: {name} must be a finite number, got {value}."
-            )
-    return found
+# %% ../../nbs/watch/03_detect.ipynb #c118_1
+def _check_sizes(found, n, window):
+    "Raise if arrays are not as large as the options and the statistics ask for"
+    size, count = n + window, len(found["windows"])
+    store.array_of((n, None))(found["reference"], "reference")
+    store.array_of((count,))(found["centre"], "centre")
+    store.array_of((count,))(found["scale"], "scale")
+    for record in found["windows"]:
+        store.array_of((size, None))(record["frames"], "frames")
+        store.array_of((size, size))(record["pairs"], "pairs")
 
 # %% ../../nbs/watch/03_detect.ipynb #c119
 def _content(detector):
-    "All that makes a fitted detector: a dictionary for JSON, and arrays"
-    now = detector._now
+    "All that makes a fitted detector, as the store knows it"
     options = detector.get_params(deep=False)
     if not isinstance(options["rng"], (int, np.integer, type(None))):
         options["rng"] = None  # a generator is no number; calibration_.seed is
-    calibration = {
-        f.name: _encode(getattr(detector.calibration_, f.name))
-        for f in fields(Calibration)
-        if f.name != "maxima"
-    }
-    arrays = dict(reference=detector._reference, maxima=detector.calibration_.maxima)
-    arrays |= detector._units._asdict()
-    records = []
-    for i, window in enumerate(now.windows):
-        record, fields_of_it = _pack(window.statistic, i)
-        records.append(record)
-        arrays |= fields_of_it
-        arrays |= {f"frames{i}": window.frames, f"pairs{i}": window.pairs}
-    meta = dict(
-        format=FORMAT,
+    found, now = detector.calibration_, detector._now
+    return dict(
         options={k: _encode(v) for k, v in options.items()},
-        calibration=calibration,
-        statistics=records,
-        moment=dict(t=now.t, run=now.run, time=now.time),
+        calibration={f.name: getattr(found, f.name) for f in fields(found)},
+        **detector._units._asdict(),
+        reference=detector._reference,
+        windows=[_pack_window(window) for window in now.windows],
+        t=now.t,
+        run=now.run,
+        time=now.time,
     )
-    return meta, arrays
 
 # %% ../../nbs/watch/03_detect.ipynb #c084
 class _Options(NamedTuple):
@@ -503,7 +454,7 @@ class KPWDetector(BaseEstimator):
         return pd.DataFrame({c: [getattr(s, c) for s in states] for c in columns})
 
     def save(self, path) -> None:
-        """Write the fitted detector, with all it has seen, to an npz file.
+        """Write the fitted detector, with all it has seen, to a file.
 
         Parameters
         ----------
@@ -511,10 +462,7 @@ class KPWDetector(BaseEstimator):
             An older file of this name is replaced once the new one is whole.
         """
         self._check_fitted()
-        meta, arrays = _content(self)
-        buffer = io.BytesIO()
-        np.savez(buffer, meta=np.array(json.dumps(meta)), **arrays)
-        write_whole(path, buffer.getvalue())
+        store.save(path, "detector", _VERSION, _content(self))
 
     @classmethod
     def load(cls, path) -> Self:
@@ -535,26 +483,25 @@ class KPWDetector(BaseEstimator):
         ValueError
             If the file is no detector, is damaged, or of another version.
         """
-        meta, arrays = _read_npz(path)
-        _check_complete(path, meta, arrays)
-        calibration = _read_calibration(path, meta["calibration"], arrays["maxima"])
+        remedy = "fit the detector again and save it"
+        found = store.load(path, "detector", _VERSION, _SCHEMA, remedy)
         try:
-            self = cls(**{k: _decode(v) for k, v in meta["options"].items()})
-            n = _check_options(self).n
-            count = len(meta["statistics"])
-            _check_shapes(path, arrays, n, self.window, count)
-            records = enumerate(meta["statistics"])
-            statistics = [_unpack(record, i, arrays) for i, record in records]
-            windows = [
-                Window(s, n, arrays[f"frames{i}"], arrays[f"pairs{i}"])
-                for i, s in enumerate(statistics)
-            ]
-            now = _Moment(windows, **meta["moment"])
-        except (KeyError, TypeError) as e:
-            raise ValueError(f"path: {path} is damaged: {e}.") from e
-        units = Standard(arrays["centre"], arrays["scale"])
-        self._learn(statistics, arrays["reference"], units, calibration)
-        self._now = now
+            options = {k: _decode(v, k) for k, v in found["options"].items()}
+            return cls(**options)._restore(found)
+        except (KeyError, TypeError, ValueError) as e:
+            raise ValueError(f"{path} is damaged: {e}; {remedy}.") from e
+
+    def _restore(self, found) -> Self:
+        "Stand where the saved detector stood"
+        n = _check_options(self).n
+        _check_sizes(found, n, self.window)
+        windows = [_unpack_window(record, n) for record in found["windows"]]
+        units = Standard(found["centre"], found["scale"])
+        record = found["calibration"]
+        calibration = Calibration(**record | dict(interval=tuple(record["interval"])))
+        statistics = [window.statistic for window in windows]
+        self._learn(statistics, found["reference"], units, calibration)
+        self._now = _Moment(windows, found["t"], found["run"], found["time"])
         return self
 
 # %% ../../nbs/watch/03_detect.ipynb #c122
