@@ -557,7 +557,8 @@ def kpw_detect(
     True
     """
     Z = check_sample(series, "series", 4)
-    reference = check_number(reference, "reference", 2, len(Z) - 1, integer=True)
+    last = len(Z) - 1
+    reference = int(check_number(reference, "reference", 2, last, integer=True))
     if window is None:
         window = max(2, min(100, reference // 3))
     detector = KPWDetector(window, **options)
