@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from kpw_nb import KPWProjector, MeanProjector, WitnessProjector
-from kpw_nb.watch.detect import PairMMD, take
+from kpw_nb.watch.frames import PairMMD, take
 from kpw_nb.theory.kernels import Gaussian
 from kpw_nb.watch.segment import (
     block_order,

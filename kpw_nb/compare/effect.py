@@ -15,6 +15,7 @@ from scipy.linalg import eigh
 from scipy.special import stdtrit
 from sklearn.base import clone
 
+from ..ground.errors import InputError
 from .features import NormalScores
 from ..ground.core import TINY, Result, as_rng, check_number, spawn_seeds
 from .designs import averages
@@ -37,7 +38,7 @@ def check_units(units, labels) -> np.ndarray:
         return np.arange(len(labels))
     units = np.asarray(units)
     if units.shape != labels.shape:
-        raise ValueError(
+        raise InputError(
             f"units must name the unit of each of the {len(labels)} rows, those of X "
             f"first, got shape {units.shape}."
         )
@@ -61,7 +62,7 @@ def deal_folds(units, labels, rng=None) -> np.ndarray:
     counts = [len(np.unique(units[labels == side])) for side in (0, 1)]
     if min(counts) < _FEWEST:
         what = "rows" if len(np.unique(units)) == len(units) else "units"
-        raise ValueError(
+        raise InputError(
             f"{'XY'[int(np.argmin(counts))]} has {min(counts)} {what}, but a "
             f"difference is measured on {what} that were not used to learn it, which "
             f"takes {_FEWEST}; collect more data."

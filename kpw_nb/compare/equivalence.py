@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from ..ground.errors import InputError
 from ..ground.core import Result, check_choice, check_number, spawn_seeds
 from .effect import cross_fit, deal_folds, fold_auc, interval_of
 from ..ground.encode import encode_samples
@@ -212,7 +213,7 @@ def check_margin(margin, scale: str, bounded: bool) -> float:
         what = "AUC - 1/2 is never above 0.5"
         if scale == "mmd":
             what = "the MMD with a kernel between 0 and 1 is never above √2 = 1.414"
-        raise ValueError(
+        raise InputError(
             f"margin must be below {most:.4g}, got {margin:g}: {what}, so nothing "
             "would be shown; choose it from samples that are known to be alike."
         )
@@ -224,7 +225,7 @@ def bounded_kernel(kernel, method: str) -> bool:
     if isinstance(kernel, _BOUNDED):
         return True
     if method == "finite":
-        raise ValueError(
+        raise InputError(
             "method='finite' needs a kernel between 0 and 1, got "
             f"{type(kernel).__name__}; use kernel='gaussian', 'laplace' or 'matern', "
             "or method='asymptotic'."
@@ -309,7 +310,7 @@ def kpw_equivalence(
 def _by_auc(X, Y, margin, method, alpha, rng):
     margin = check_margin(margin, "auc", True)
     if method == "finite":
-        raise ValueError(
+        raise InputError(
             "method='finite' is for scale='mmd'; the AUC has an asymptotic interval "
             "only. Use method='auto', or scale='mmd'."
         )
@@ -322,7 +323,7 @@ def _by_auc(X, Y, margin, method, alpha, rng):
 
 def _by_mmd(X, Y, margin, method, alpha, kernel, bandwidth):
     if isinstance(kernel, str) and kernel == "precomputed":
-        raise ValueError(
+        raise InputError(
             "kernel='precomputed' is not for kpw_equivalence; pass the points and a "
             "kernel, or a function (A, B) -> Gram."
         )

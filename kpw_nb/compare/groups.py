@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..ground.errors import InputError
 from ..theory.ends import sorted_ascent
 from .features import Pool, density, search_features
 from ..ground.core import Result, check_choice, check_number, kernel, root_seed
@@ -49,7 +50,6 @@ from kpw_nb.compare.relabel import (
     resample,
 )
 from .statistics import STEPS, Statistic, contrast_value
-from ..ground.errors import InputError
 from ..ground.table import Columns, is_frame, read_columns
 from .twosample import default_family
 
@@ -79,7 +79,7 @@ def _labels(frame, by, N, what):
     "The labels of rows: a column, or a list beside the table"
     if not _is_name(by):
         if np.ndim(by) != 1 and not hasattr(by, "to_pylist") or len(by) != N:
-            raise ValueError(
+            raise InputError(
                 f"{what} must be the name of a column or one label for each of the "
                 f"{N} rows, got {type(by).__name__} of shape {np.shape(by)}."
             )
@@ -87,7 +87,7 @@ def _labels(frame, by, N, what):
     names = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
     if by not in names:
         some = ", ".join(map(str, names[:8])) or "none, so pass a list of labels"
-        raise ValueError(f"{what}={by!r} is no column; there are: {some}.")
+        raise InputError(f"{what}={by!r} is no column; there are: {some}.")
     return as_list(frame[by])
 
 # %% ../../nbs/compare/11_groups.ipynb #c008
@@ -130,13 +130,13 @@ def _matrix(A, use):
     places = dict(getattr(A, "layers", None) or {}) | dict(A.obsm)
     if use is not None and use not in places:
         some = ", ".join(map(repr, places)) or "none"
-        raise ValueError(
+        raise InputError(
             f"use={use!r} is no layer and no embedding; there are: {some}."
         )
     M = A.X if use is None else places[use]
     if hasattr(M, "toarray"):
         if math.prod(M.shape) > _MOST_DENSE:
-            raise ValueError(
+            raise InputError(
                 f"frame has {M.shape[0]} x {M.shape[1]} entries, too many to fill in; "
                 "choose columns (the most variable ones), or an embedding by use=."
             )
@@ -164,7 +164,7 @@ def read_any(frame, by, clusters=None, use=None) -> Labelled:
     if is_annotated(frame):
         return read_annotated(frame, by, clusters, use)
     if use is not None:
-        raise ValueError(
+        raise InputError(
             "use= is for annotated data; choose columns of a table itself."
         )
     return read_frame(frame, by, clusters)
@@ -223,13 +223,13 @@ def check_groups(roll: Roll, control, how: str) -> str:
     if control is not None and control not in roll.names:
         some = ", ".join(repr(name) for name in roll.names[:8])
         more = ", ..." if len(roll.names) > 8 else ""
-        raise ValueError(f"control={control!r} is no group; there are: {some}{more}.")
+        raise InputError(f"control={control!r} is no group; there are: {some}{more}.")
     if how == "auto":
         return "pairs" if control is None else "control"
     if how == "control" and control is None:
-        raise ValueError("how='control' needs a control; name the group in control=.")
+        raise InputError("how='control' needs a control; name the group in control=.")
     if how != "control" and control is not None:
-        raise ValueError(f"how={how!r} has no control; leave out control= or how=.")
+        raise InputError(f"how={how!r} has no control; leave out control= or how=.")
     return how
 
 
@@ -832,7 +832,7 @@ def _refuse_large(N, D):
     "Not more than fits into memory"
     needed = 8 * N * (3 * D + 2200)
     if needed > _MOST_BYTES:
-        raise ValueError(
+        raise InputError(
             f"frame has {N} rows and {D} columns, whose features would take "
             f"{needed / 1e9:.0f} GB; choose columns (the most variable ones), take an "
             "embedding of them, or fewer rows."

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..ground.errors import InputError
 from ..ground.core import Result, check_choice, check_number, spawn_seeds
 from ..ground.engine import Engine, one_thread
 from ..ground.sample import check_sample
@@ -346,14 +347,14 @@ def _values(statistic, marks, which):
     if out.dtype.kind not in "fiub":
         raise TypeError(f"statistic must return numbers, got dtype {out.dtype}.")
     if out.ndim not in (1, 2) or len(out) != B or out.size == 0:
-        raise ValueError(
+        raise InputError(
             f"statistic must return one value (or one row of values) for each of the "
             f"{B} labellings it was given, got shape {out.shape}; its argument is a "
             "boolean array with the marks of one labelling in each row."
         )
     out = out.astype(np.float64).reshape(B, -1)
     if not np.isfinite(out).all():
-        raise ValueError(
+        raise InputError(
             f"statistic returned NaN or infinity for {which}; it must be finite for "
             "every relabelling."
         )
@@ -374,7 +375,7 @@ def _collect(results, null, observed, stop):
     try:
         for start, values in results:
             if values.shape[1] != null.shape[1]:
-                raise ValueError(
+                raise InputError(
                     f"statistic returned {values.shape[1]} values a labelling, but "
                     f"{null.shape[1]} for the observed one."
                 )
@@ -389,7 +390,7 @@ def _collect(results, null, observed, stop):
             raise
         return done, True
     if done < len(null):
-        raise ValueError(
+        raise InputError(
             "workers must work like map: it returned fewer results than it was given "
             "tasks."
         )
@@ -501,7 +502,7 @@ def _stopping_rule(stop_after, sign, alternative):
         return None
     check_number(stop_after, "stop_after", 1, integer=True)
     if alternative == "two-sided":
-        raise ValueError(
+        raise InputError(
             "stop_after needs alternative='greater' or 'less', got 'two-sided'."
         )
     return _sequential(stop_after, sign)
@@ -561,7 +562,7 @@ def _two_tails(one, other):
 def _answer(found, others, alternative, stop_after, confidence):
     "The result of one statistic; `others` as in `_one_tail`"
     if len(found.observed) > 1:
-        raise ValueError(
+        raise InputError(
             f"statistic returned {len(found.observed)} values for each labelling; use "
             "resample and aggregate."
         )
@@ -729,7 +730,7 @@ def aggregate(
     observed = np.atleast_1d(np.asarray(observed, float))
     null = check_sample(null, "null", min_points=1)
     if observed.shape != null.shape[1:]:
-        raise ValueError(
+        raise InputError(
             f"observed must hold one value for each of the {null.shape[1]} columns of "
             f"null, got shape {observed.shape}."
         )

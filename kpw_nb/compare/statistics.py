@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from ..ground.errors import InputError
 from . import features as blind
 from .features import NormalScores, Pool
 from ..theory.bcd import Problem, Start, coefficients, descend, witness_start
@@ -47,12 +48,12 @@ def check_marks(marks, points: int | None = None) -> np.ndarray:
     marks = np.asarray(marks)
     wide = marks.ndim >= 2 and (points is None or marks.shape[-1] == points)
     if marks.dtype != bool or not wide:
-        raise ValueError(
+        raise InputError(
             f"marks must be a boolean array (batch, {points or 'points'}), True where "
             f"a point is called X, got {marks.dtype} of shape {marks.shape}."
         )
     if marks.all(-1).any() or not marks.any(-1).all():
-        raise ValueError("marks must leave both samples at least one point each.")
+        raise InputError("marks must leave both samples at least one point each.")
     return np.ascontiguousarray(marks)
 
 # %% ../../nbs/compare/04_statistics.ipynb #c006
@@ -210,7 +211,7 @@ def wasserstein_statistic(F, p: float = 2) -> Statistic:
         return LineW(F[:, 0], p)
     C = cost_matrix(F, F, p)
     if not np.isfinite(C).all():
-        raise ValueError(
+        raise InputError(
             "F has distances too large to raise to the power p; divide it by its scale."
         )
     return CostW(C)
@@ -419,7 +420,7 @@ class RefitKPW(Statistic):
 
     def __init__(self, projector, Z, iterations=30):
         if projector.solver == "exact":
-            raise ValueError(
+            raise InputError(
                 "solver='exact' is too slow to repeat in every permutation; use d=1, "
                 "solver='bcd', or method='split'."
             )
@@ -666,7 +667,7 @@ def as_candidates(candidates, default) -> list:
             f"{candidates!r}."
         )
     if not candidates:
-        raise ValueError("candidates is empty; pass 'auto' or at least one projector.")
+        raise InputError("candidates is empty; pass 'auto' or at least one projector.")
     return [_as_candidate(c) for c in candidates]
 
 

@@ -18,6 +18,7 @@ from itertools import islice
 
 import numpy as np
 
+from .errors import InputError
 from .core import check_choice, check_number
 
 # %% ../../nbs/ground/07_engine.ipynb #c006
@@ -157,7 +158,7 @@ def as_mapper(workers, backend: str = "threads", ordered: bool = True) -> Callab
         return workers
     k = check_number(workers, "workers", integer=True)
     if k == 0:
-        raise ValueError(
+        raise InputError(
             "workers must not be 0; use 1 for no parallelism, -1 for all cores, or a "
             "map-like function."
         )

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from .errors import InputError
 from .core import check_number
 
 # %% ../../nbs/ground/06_store.ipynb #c006
@@ -44,7 +45,7 @@ def check_regular(path, remedy: str) -> None:
     "Raise unless `path` is an ordinary file, or nothing yet"
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
         kind = "a folder" if os.path.isdir(path) else "a device or a pipe"
-        raise ValueError(f"{path} is {kind}, not a file; {remedy}.")
+        raise InputError(f"{path} is {kind}, not a file; {remedy}.")
 
 # %% ../../nbs/ground/06_store.ipynb #c011
 def read_whole(path, remedy: str, largest: int = LARGEST) -> bytes:
@@ -53,7 +54,7 @@ def read_whole(path, remedy: str, largest: int = LARGEST) -> bytes:
     with open(path, "rb") as f:
         data = f.read(largest + 1)
     if len(data) > largest:
-        raise ValueError(f"{path} has more than {largest} bytes; {remedy}.")
+        raise InputError(f"{path} has more than {largest} bytes; {remedy}.")
     return data
 
 # %% ../../nbs/ground/06_store.ipynb #c014
@@ -64,7 +65,7 @@ _KINDS = "biufcSUmM"  # of dtypes: all but objects, which would be addresses in 
 def _put_array(array: np.ndarray, place: str, raw: bytearray) -> dict:
     "Append an array to the raw bytes; its description for the JSON"
     if array.dtype.kind not in _KINDS:
-        raise ValueError(f"{place} has the type {array.dtype}; save numbers or texts.")
+        raise InputError(f"{place} has the type {array.dtype}; save numbers or texts.")
     described = dict(dtype=array.dtype.str, shape=list(array.shape), at=len(raw))
     raw += array.tobytes()
     return {_ARRAY: described}
@@ -80,11 +81,11 @@ def _plain(value, place: str, raw: bytearray) -> Any:
         return [_plain(v, f"{place}[{i}]", raw) for i, v in enumerate(value)]
     if isinstance(value, dict):
         if _ARRAY in value or not all(isinstance(k, str) for k in value):
-            raise ValueError(f"{place} has keys that are no texts, or {_ARRAY!r}.")
+            raise InputError(f"{place} has keys that are no texts, or {_ARRAY!r}.")
         return {k: _plain(v, f"{place}.{k}", raw) for k, v in value.items()}
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
-    raise ValueError(f"{place} is of type {type(value).__name__}, which is not saved.")
+    raise InputError(f"{place} is of type {type(value).__name__}, which is not saved.")
 
 # %% ../../nbs/ground/06_store.ipynb #c019
 def _get_array(described: dict, raw: bytes) -> np.ndarray:
@@ -95,7 +96,7 @@ def _get_array(described: dict, raw: bytes) -> np.ndarray:
     counts = all(type(k) is int and k >= 0 for k in (*shape, start))
     size = math.prod(shape) * dtype.itemsize if counts else 0
     if dtype.kind not in _KINDS or not counts or start + size > len(raw):
-        raise ValueError(f"no array of shape {shape} and type {dtype} is in the file")
+        raise InputError(f"no array of shape {shape} and type {dtype} is in the file")
     return np.ndarray(shape, dtype, raw[start : start + size]).copy()
 
 
@@ -125,15 +126,15 @@ def _body(data: bytes, kind: str, version: int) -> bytes:
     "What follows the header, if header and checksum are right"
     header = _HEADER.match(data)
     if header is None or header[1] != kind.encode():
-        raise ValueError(f"is not a file of kind {kind!r}")
+        raise InputError(f"is not a file of kind {kind!r}")
     if header[2] != str(version).encode():
-        raise ValueError(
+        raise InputError(
             f"has version {header[2].decode()} of kind {kind!r}, but this version of "
             f"kpw_nb reads version {version}"
         )
     body = data[header.end() :]
     if data[: header.end()] != _header(kind, version, body):
-        raise ValueError("is damaged: its checksum is wrong")
+        raise InputError("is damaged: its checksum is wrong")
     return body
 
 # %% ../../nbs/ground/06_store.ipynb #c028
@@ -152,7 +153,7 @@ def number(low: float = -math.inf, high: float = math.inf, integer=False) -> Che
 def text(value, name: str) -> str:
     "A text"
     if not isinstance(value, str):
-        raise ValueError(f"{name} must be a text, got {value!r}.")
+        raise InputError(f"{name} must be a text, got {value!r}.")
     return value
 
 # %% ../../nbs/ground/06_store.ipynb #c031
@@ -166,9 +167,9 @@ def list_of(check: Check, length: int | None = None) -> Check:
 
     def check_list(value, name):
         if not isinstance(value, list):
-            raise ValueError(f"{name} must be a list, got {value!r}.")
+            raise InputError(f"{name} must be a list, got {value!r}.")
         if length is not None and len(value) != length:
-            raise ValueError(f"{name} must have length {length}, got {len(value)}.")
+            raise InputError(f"{name} must have length {length}, got {len(value)}.")
         return [check(v, f"{name}[{i}]") for i, v in enumerate(value)]
 
     return check_list
@@ -179,11 +180,11 @@ def record_of(schema: Mapping[str, Check]) -> Check:
 
     def check_record(value, name):
         if not isinstance(value, dict):
-            raise ValueError(f"{name} must hold fields, got {value!r}.")
+            raise InputError(f"{name} must hold fields, got {value!r}.")
         if missing := [k for k in schema if k not in value]:
-            raise ValueError(f"{name} lacks {', '.join(missing)}.")
+            raise InputError(f"{name} lacks {', '.join(missing)}.")
         if unknown := [k for k in value if k not in schema]:
-            raise ValueError(f"{name} has an unknown field {unknown[0]!r}.")
+            raise InputError(f"{name} has an unknown field {unknown[0]!r}.")
         return {k: check(value[k], f"{name}.{k}") for k, check in schema.items()}
 
     return check_record
@@ -197,14 +198,14 @@ def array_of(
 
     def check(value, name):
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "biuf":
-            raise ValueError(f"{name} must be an array of numbers.")
+            raise InputError(f"{name} must be an array of numbers.")
         fits = len(wanted) == value.ndim and all(
             want is None or want == got for want, got in zip(wanted, value.shape)
         )
         if not fits:
-            raise ValueError(f"{name} has shape {value.shape}, not {wanted}.")
+            raise InputError(f"{name} has shape {value.shape}, not {wanted}.")
         if not (np.isfinite(value) & (value >= low) & (value <= high)).all():
-            raise ValueError(f"{name} must be finite, between {low} and {high}.")
+            raise InputError(f"{name} must be finite, between {low} and {high}.")
         return value
 
     return check
@@ -216,11 +217,11 @@ def unpack(data: bytes, kind: str, version: int, schema: Mapping[str, Check]) ->
     try:
         found = json.loads(line, object_hook=lambda d: _with_arrays(d, raw))
     except (ValueError, TypeError, LookupError, RecursionError) as e:
-        raise ValueError(f"is damaged: {e}") from e
+        raise InputError(f"is damaged: {e}") from e
     try:
         return record_of(schema)(found, "it")
     except (ValueError, TypeError, OverflowError) as e:
-        raise ValueError(f"is damaged: {str(e).rstrip('.')}") from e
+        raise InputError(f"is damaged: {str(e).rstrip('.')}") from e
 
 # %% ../../nbs/ground/06_store.ipynb #c043
 def save(path, kind: str, version: int, fields: Mapping) -> None:
@@ -277,4 +278,4 @@ def load(
     try:
         return unpack(data, kind, version, schema)
     except ValueError as e:
-        raise ValueError(f"{path} {e}; {remedy}.") from e
+        raise InputError(f"{path} {e}; {remedy}.") from e

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
+from ..ground.errors import InputError
 from .. import __version__
 from . import problems as data
 from ..ground.core import as_rng, check_choice
@@ -687,7 +688,7 @@ def above_level(study):
     from scipy.stats import binom
 
     if (study.n_tests != 1).any():
-        raise ValueError(
+        raise InputError(
             "the tests of one trained projector depend on each other; above_level "
             "needs n_tests=1."
         )
@@ -717,7 +718,7 @@ def keep_record(study, name: str, folder="records"):
         As `read_record` gives it.
     """
     if "n_tests" in study and (study.n_tests != 1).any():
-        raise ValueError("a record holds counts of independent tests: n_tests=1.")
+        raise InputError("a record holds counts of independent tests: n_tests=1.")
     settings = [c for c in study.columns if c not in (*STUDY_COLUMNS, "version")]
     settings = [c for c in settings if study[c].notna().any()]
     if "version" not in study:

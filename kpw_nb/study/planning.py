@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from ..ground.errors import InputError
 from ..ground.core import Result, check_number, root_seed, spawn_seeds
 from ..compare.designs import DesignOptions, read_design
 from .power import Clock, check_store, first_pvalue, fitted, power_study
@@ -205,13 +206,13 @@ def _check_search(power, n_start, n_max, options):
     check_number(n_start, "n_start", 4, integer=True)
     check_number(n_max, "n_max", 2 * n_start, integer=True)
     if options.get("n_tests", 1) != 1:
-        raise ValueError("sample_size needs n_tests=1: independent trials.")
+        raise InputError("sample_size needs n_tests=1: independent trials.")
 
 
 def _check_no_pilot(asked):
     "A design belongs to a pilot"
     if not asked.is_free:
-        raise ValueError(
+        raise InputError(
             "strata, clusters and paired describe a pilot (X, Y); a sampler draws "
             "what it likes."
         )
@@ -292,7 +293,7 @@ def _answer(studies, octave, power):
     trials = used.n_trials.to_numpy()
     found = _crossing(used.n.to_numpy(float), used.rejections, trials, power, 0.95)
     if math.isnan(found.at):
-        raise ValueError(
+        raise InputError(
             f"power does not grow with n between {octave[0]} and {octave[-1]}; use "
             "more n_trials."
         )
@@ -324,7 +325,7 @@ def _octave(at, n, n_max, power):
         while at(2 * n) < power:
             n *= 2
             if 2 * n > n_max:
-                raise ValueError(
+                raise InputError(
                     f"power {power:g} is not reached at n={n} (there it is "
                     f"{at(n):.2f}); raise n_max={n_max} or ask for less."
                 )
@@ -333,7 +334,7 @@ def _octave(at, n, n_max, power):
         n //= 2
         if at(n) < power:
             return n
-    raise ValueError(
+    raise InputError(
         f"power {power:g} is reached with as few as {n} points (there it is "
         f"{at(n):.2f}); no search is needed."
     )
@@ -481,11 +482,11 @@ def _pilot_pvalue(test, pilot, settings):
 def _check_pilot(test, asked, point, options):
     "What makes no sense with a pilot"
     if point:
-        raise ValueError("point is for a sampler; a pilot (X, Y) has none.")
+        raise InputError("point is for a sampler; a pilot (X, Y) has none.")
     if options.get("protocol", "equal") != "equal":
-        raise ValueError("a pilot needs protocol='equal': it has no fresh rows.")
+        raise InputError("a pilot needs protocol='equal': it has no fresh rows.")
     if not asked.is_free and getattr(test, "trains", False):
-        raise ValueError(
+        raise InputError(
             "a test that trains cuts the pilot into halves, and a design (strata, "
             "clusters, paired) says which rows belong together; use a test that does "
             "not train, e.g. KPWTest()."

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from ..ground.errors import InputError
 from ..ground.core import check_choice, check_number, root_seed, spawn_seeds
 from ..ground.sample import as_sample, split_samples
 from ..ground.store import check_regular, list_of, number, pack, read_whole
@@ -88,7 +89,7 @@ def cluster_wilson(rejections, n_tests: int = 1, confidence: float = 0.95) -> tu
     counts = np.asarray(rejections, float)
     n_tests, T = check_number(n_tests, "n_tests", 1, integer=True), len(counts)
     if not T or counts.min() < 0 or counts.max() > n_tests or (counts % 1).any():
-        raise ValueError(
+        raise InputError(
             f"rejections must hold one count in 0..{n_tests} for each trial, got "
             f"{rejections!r}."
         )
@@ -291,7 +292,7 @@ def _pair(sampler, point, seed):
         )
     X, Y = map(np.asarray, samples)
     if X.ndim == 0 or len(X) != n:
-        raise ValueError(
+        raise InputError(
             f"sampler was asked for n={n} points but its X has shape {X.shape}; "
             "its first argument is the number of points."
         )
@@ -314,7 +315,7 @@ def _pvalue(t, X, Y, n_resamples, seed):
         t.test(X, Y, n_resamples=n_resamples, rng=np.random.default_rng(seed)).pvalue
     )
     if not 0 <= p <= 1:
-        raise ValueError(f"the p-value is {p}; it must be between 0 and 1.")
+        raise InputError(f"the p-value is {p}; it must be between 0 and 1.")
     return p
 
 # %% ../../nbs/study/03_power.ipynb #c043
@@ -433,7 +434,7 @@ def _read_line(line: bytes):
     "((key, trial), (p-values, seconds)) of a whole line"
     r = unpack(line, _KIND, _VERSION, _RECORD)
     if len(r["pvalues"]) != r["settings"]["n_tests"]:
-        raise ValueError("is damaged: it.pvalues must have length n_tests")
+        raise InputError("is damaged: it.pvalues must have length n_tests")
     key = json.dumps(r["settings"], sort_keys=True)
     return (key, r["trial"]), (r["pvalues"], r["seconds"])
 
@@ -447,10 +448,10 @@ def _read_records(raw: bytes, path) -> tuple[dict, int]:
         try:
             done.setdefault(*_read_line(line + b"\n"))
         except ValueError as e:
-            raise ValueError(f"store={str(path)!r}, line {row} {e}; {remedy}.") from e
+            raise InputError(f"store={str(path)!r}, line {row} {e}; {remedy}.") from e
     if tail[: len(_HEAD)] != _HEAD[: len(tail)]:
         problem = f"line {len(lines) + 1} is not a file of kind {_KIND!r}"
-        raise ValueError(f"store={str(path)!r}, {problem}; {remedy}.")
+        raise InputError(f"store={str(path)!r}, {problem}; {remedy}.")
     return done, len(raw) - len(tail)
 
 # %% ../../nbs/study/03_power.ipynb #c053
@@ -458,7 +459,7 @@ def _open(path):
     "A file to append to, made if it is new"
     check_regular(path, "name a file, or a new one")
     if not Path(path).absolute().parent.is_dir():
-        raise ValueError(
+        raise InputError(
             f"store={str(path)!r} is in a folder that does not exist; make the folder "
             "first."
         )
@@ -475,7 +476,7 @@ def _lock(file, path):
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise ValueError(
+        raise InputError(
             f"store={str(path)!r} is in use by another study; wait for it, or name "
             "another file."
         ) from None
@@ -534,24 +535,24 @@ def _points(grid, n):
         grid = [dict(zip(grid, values)) for values in product(*grid.values())]
     points = [_point(p, n) for p in ([{}] if grid is None else grid)]
     if not points:
-        raise ValueError(
+        raise InputError(
             "grid is empty; pass a list of dicts, a dict of lists, or None for a "
             "single point."
         )
     if len({_describe(p) for p in points}) < len(points):
-        raise ValueError("grid holds the same point twice.")
+        raise InputError("grid holds the same point twice.")
     return points
 
 
 def _point(p, n):
     "A point of the grid with its n"
     if bad := [k for k in p if k in STUDY_COLUMNS or k == "rng"]:
-        raise ValueError(
+        raise InputError(
             f"grid: {bad[0]!r} is the name of a column of the result or of the stream; "
             "rename that argument of the sampler."
         )
     if n is None and "n" not in p:
-        raise ValueError(
+        raise InputError(
             "n is missing: pass n=, or give it in every grid point (it is not in "
             f"{dict(p)})."
         )
@@ -564,7 +565,7 @@ def _check_tests(tests, sampler):
         kind = type(tests).__name__
         raise TypeError(f"tests must be a dict of name: test, got {kind}.")
     if not tests:
-        raise ValueError("tests is empty; pass at least one, e.g. {'KPW': KPWTest()}.")
+        raise InputError("tests is empty; pass at least one, e.g. {'KPW': KPWTest()}.")
     for name, t in tests.items():
         if isinstance(t, type) or not callable(getattr(t, "test", None)):
             raise TypeError(
@@ -606,7 +607,7 @@ def _known(v, name, key):
     "The description of a test or sampler whose code is known, or has a key"
     described = _describe(v)
     if _NO_SOURCE in described and not key:
-        raise ValueError(
+        raise InputError(
             f"{name} has code whose source cannot be read, so a store could not tell "
             "when it changes; put it into a file, or pass key='1' and another key "
             "after each change."
@@ -734,7 +735,7 @@ def power_study(
 def check_store(store, rng):
     "A store is of use only to a run that can be repeated"
     if store is not None and rng is None:
-        raise ValueError(
+        raise InputError(
             "store needs a fixed rng, or no rerun would find its trials; "
             "pass e.g. rng=0."
         )
@@ -752,7 +753,7 @@ def _design(protocol, n_trials, n_tests, n_resamples, alpha, root):
     n_trials = check_number(n_trials, "n_trials", 1, integer=True)
     n_tests = check_number(n_tests, "n_tests", 1, integer=True)
     if protocol == "equal" and n_tests > 1:
-        raise ValueError(
+        raise InputError(
             f"n_tests={n_tests} needs protocol='train_once'; "
             "with 'equal' raise n_trials."
         )
@@ -820,7 +821,7 @@ def _check_finished(left, tasks, clock):
     if not left:
         return
     if not clock.up:
-        raise ValueError(
+        raise InputError(
             "workers must work like map: it returned fewer results than tasks."
         )
     warnings.warn(
@@ -886,7 +887,7 @@ def power_table(study, rows="test", columns="n", digits: int = 2):
 def _check_layout(study, chosen):
     "The chosen columns exist, and tell the lines of the study apart"
     if unknown := [c for c in chosen if c not in study.columns]:
-        raise ValueError(
+        raise InputError(
             f"{unknown[0]!r} is not a column of the study; it has "
             f"{', '.join(study.columns)}."
         )
@@ -894,7 +895,7 @@ def _check_layout(study, chosen):
         return
     others = [c for c in study.columns if c not in (*chosen, *_COUNTED)]
     varies = [c for c in others if study[c].nunique(dropna=False) > 1]
-    raise ValueError(
+    raise InputError(
         f"several lines fall into one cell; put {' and '.join(varies) or 'a column'} "
         "into rows or columns, or select some lines first."
     )

@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 import numpy as np
 
+from ..ground.errors import InputError
 from ..ground.core import as_rng, check_choice, check_number
 
 # %% ../../nbs/study/01_problems.ipynb #c006
@@ -275,7 +276,7 @@ def _pixels(scaling):
 def _enough(found, wanted, what):
     "An error if there are fewer images than wanted"
     if found < wanted:
-        raise ValueError(
+        raise InputError(
             f"n and m ask for {wanted} {what} and only {found} are left; "
             "ask for fewer, or set KPW_DATA to the full MNIST."
         )
@@ -366,7 +367,7 @@ def _wanted_digits(digits):
     each = digits if np.iterable(digits) else [digits]
     wanted = [check_number(k, "digits", 0, 9, integer=True) for k in each]
     if not wanted:
-        raise ValueError("digits is empty; name at least one digit.")
+        raise InputError("digits is empty; name at least one digit.")
     return wanted
 
 # %% ../../nbs/study/01_problems.ipynb #c054
@@ -417,7 +418,7 @@ def mnist_digits(
     """
     size = check_number(size, "size", 1, 28, integer=True)
     if 28 % size:
-        raise ValueError(f"size must divide 28 (1, 2, 4, 7, 14 or 28), got {size}.")
+        raise InputError(f"size must divide 28 (1, 2, 4, 7, 14 or 28), got {size}.")
     wanted = _wanted_digits(digits)
     images, labels = _digits(source)
     n, m, rng = _sizes(n, m, null, rng)
@@ -483,7 +484,7 @@ def load_msrc12(user: int = 1) -> tuple[np.ndarray, int]:
     parts = [np.load(folder / name).astype(np.float64) for name in names]
     shapes = [part.shape for part in parts]
     if shapes[0] != (500, 60) or len(shapes[1]) != 2 or shapes[1][1] != 60:
-        raise ValueError(
+        raise InputError(
             f"MSRC-12 data of user {user} have shapes "
             f"{shapes[0]} and {shapes[1]}; expected {wanted}."
         )
@@ -726,7 +727,7 @@ def make_perturbed_uniform(
     amplitude = check_number(amplitude, "amplitude", 0, 1)
     check_choice(signs, "signs", ("plus", "random"))
     if D * np.log(P) > np.log(1e7):
-        raise ValueError(
+        raise InputError(
             f"perturbations={P} in D={D} makes more than 10 million cells; choose "
             "fewer."
         )

@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from ..ground.errors import InputError
 from ..ground.core import FAST, TINY, as_rng, check_choice, check_number
 from ..ground.core import kernel, spawn_seeds
 from ..ground.engine import one_thread
@@ -176,7 +177,7 @@ def _bandwidths(D, count):
     "From half the 5 % quantile of the distances to twice the 95 % one"
     off = D[np.triu_indices(len(D), 1)]
     if not (off > 0).any():
-        raise ValueError(
+        raise InputError(
             "the points are too close for their squared distances to be told from "
             "zero; divide X and Y by their scale."
         )
@@ -190,7 +191,7 @@ _GRAMS = {"gaussian": _gaussian_grams, "laplace": _laplace_grams}
 def _kernel_names(kernels):
     "The names of kernels, checked"
     if not len(kernels):
-        raise ValueError(
+        raise InputError(
             "kernels is empty; pass at least one of 'gaussian', 'laplace'."
         )
     return [check_choice(name, "kernels", tuple(_GRAMS)) for name in kernels]
@@ -230,12 +231,12 @@ def _two_quantiles(Z, metric):
     distances = pdist(Z[row_order(Z)[spread(len(Z), 1000)]], metric)
     distances = distances[distances > 0]
     if not distances.size:
-        raise ValueError(
+        raise InputError(
             "the points are too close for their distances to be told from zero; "
             "divide X and Y by their scale."
         )
     if not np.isfinite(distances).all():
-        raise ValueError(TOO_FAR)
+        raise InputError(TOO_FAR)
     return np.quantile(distances, [0.05, 0.95])
 
 
@@ -773,7 +774,7 @@ class PWTest(_Test):
         ]
         self.fit_ = min(runs, key=lambda run: run.objective[-1])
         if not math.isfinite(self.fit_.objective[-1]):
-            raise ValueError(
+            raise InputError(
                 f"X and Y are too large for eta={eta:g}: the training overflows; "
                 "divide both by their scale."
             )
@@ -1120,7 +1121,7 @@ class ClassifierTest(_Test):
     def _train(self, X, Y, rng):
         model = _boosted_trees() if self.classifier is None else self.classifier
         if not (hasattr(model, "decision_function") or hasattr(model, "predict_proba")):
-            raise ValueError(
+            raise InputError(
                 "classifier must have decision_function or predict_proba, got "
                 f"{model!r}."
             )

@@ -6,701 +6,233 @@
 __all__ = ['KPWDetector', 'kpw_detect', 'detection_delay', 'false_alarm_rate']
 
 # %% ../../nbs/watch/03_detect.ipynb #c003
-import io
-import json
 import math
-import os
-import warnings
-import zipfile
-from dataclasses import asdict, dataclass, field, fields
-from functools import singledispatch
-from typing import ClassVar, NamedTuple
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from ..ground.errors import InputError
 from kpw_nb.ground.core import (
-    FAST,
     Result,
-    TINY,
-    as_rng,
     check_choice,
     check_number,
-    kernel,
     root_seed,
     spawn_seeds,
 )
-from ..ground.store import write_whole
-from ..ground.sample import check_sample, spread
+from ..ground.sample import check_sample
+from ..ground import store
 from ..ground.engine import Engine, one_thread
-from kpw_nb.theory.kernels import (
-    KERNELS,
-    Kernel,
-    Precomputed,
-    check_output_matrix,
-    median_bandwidth,
-    output_factor,
-    output_matrix,
-    resolve_kernel,
+from ..theory.kernels import KERNELS
+from ..theory.distance import KPWProjector, MeanProjector, WitnessProjector
+from kpw_nb.watch.frames import (
+    PairKPW,
+    PairMean,
+    PairMMD,
+    PairProjected,
+    Window,
+    check_frames,
+    check_reference,
+    check_times,
+    fill_window,
+    stream_statistics,
 )
-from ..theory.representer import make_features
-from ..theory.line import walk
-from ..theory.bcd import Problem, Start, descend
-from kpw_nb.theory.distance import (
-    KPWProjector,
-    MeanProjector,
-    WitnessProjector,
-    check_parameters,
-    cost_scale,
-)
-from ..compare.relabel import pvalue_interval
-from ..compare.statistics import MMD, as_candidates, shortest_paths
-
-# %% ../../nbs/watch/03_detect.ipynb #c006
-@dataclass(frozen=True, eq=False)
-class PairStatistic:
-    "A statistic that sees frames only through the matrix of their pairs"
-
-    kernel: Kernel
-    quick: ClassVar[bool] = False  # are all windows of a path as cheap as one?
-
-    def represent(self, Z):
-        "What is kept of frames: themselves, unless a subclass knows better"
-        return Z
-
-    def pairs(self, A, B):
-        "The matrix of pairs of two sets of represented frames"
-        return self.kernel(A, B)
-
-    def value(self, M, n):
-        "The statistic of the first n frames against the rest"
-        raise NotImplementedError(f"{type(self).__name__} has no value.")
-
-# %% ../../nbs/watch/03_detect.ipynb #c008
-class PairMMD(PairStatistic):
-    "MMD² of the first n frames and the rest"
-
-    quick = True
-
-    def value(self, M, n):
-        return MMD(M).values(np.arange(len(M))[None] < n)[0]
-
-
-class PairMean(PairStatistic):
-    "W of the first n frames and the rest on the pooled kernel mean"
-
-    def value(self, M, n):
-        line = M.mean(1)
-        order = np.argsort(line, kind="stable")
-        return walk(line[order], order < n, n, len(M) - n, 2.0)
-
-# %% ../../nbs/watch/03_detect.ipynb #c011
-@kernel
-def ridged(K, mu):
-    "H = K(K + μI)⁻¹K"
-    if mu == 0:
-        return K
-    ridge = mu * np.eye(len(K))
-    return K - ridge + mu * mu * np.linalg.inv(K + ridge)
-
-# %% ../../nbs/watch/03_detect.ipynb #c014
-@kernel
-def _gram_start(H, n, outputs):
-    "Coefficients of the first search direction; all zero if the samples are the same"
-    N = len(H)
-    start = np.zeros((N, outputs))
-    start[:n, 0] = 1 / n
-    start[n:, 0] = -1 / (N - n)
-    witness = H @ np.ascontiguousarray(start[:, 0])
-    size = (start[:, 0] * witness).sum()
-    if not size > 1e-13 * np.trace(H) / N:
-        return np.zeros((N, outputs))
-    start /= math.sqrt(size)
-    highest = np.abs(witness).max()
-    for k in range(1, outputs):
-        start[:, k] = 0.1 * start[:, 0] * (witness / highest) ** k
-    return start
-
-
-@kernel
-def _refit_gram(H, n, R, eta, iterations):
-    "⟨π, c⟩ + η KL(π ‖ 1/nm) after a KPW search on the Gram matrix H"
-    m = len(H) - n
-    start = _gram_start(H, n, R.shape[1])
-    if not start.any():
-        return 0.0
-    problem = Problem(np.empty((0, 0)), H, R, n, eta, 0.0)
-    begin = Start(start, np.zeros(m), 0.0)
-    found = descend(problem, begin, iterations, 0.0, True)
-    return eta * (1 + math.log(n * m) - found.objective)
-
-# %% ../../nbs/watch/03_detect.ipynb #c015
-@dataclass(frozen=True, eq=False)
-class PairKPW(PairStatistic):
-    "KPW, searched anew in each window from the witness"
-
-    R: np.ndarray  # factor of the output matrix
-    eta: float  # entropic regularisation
-    mu: float = 0.0  # ridge
-    iterations: int = 20  # of each search
-
-    def value(self, M, n):
-        return _refit_gram(ridged(M, self.mu), n, self.R, self.eta, self.iterations)
-
-# %% ../../nbs/watch/03_detect.ipynb #c019
-@dataclass(frozen=True, eq=False)
-class PairProjected(PairStatistic):
-    "W of the frames as one trained projector shows them"
-
-    points: np.ndarray
-    coef: np.ndarray
-
-    def represent(self, Z):
-        return self.kernel(Z, self.points) @ self.coef
-
-    def pairs(self, A, B):
-        return ((A[:, None] - B) ** 2).sum(-1)
-
-    def value(self, M, n):
-        return shortest_paths(M, np.arange(n), np.arange(n, len(M)))
-
-# %% ../../nbs/watch/03_detect.ipynb #c022
-_NEEDS_FACTOR = (
-    "candidates: rank, norm='variance' and solver='exact' need a factorisation at "
-    "every frame; use rank=None, norm='rkhs', solver='bcd' (ridge is fine)."
+from kpw_nb.watch.calibrate import (
+    Calibration,
+    FamilyRate,
+    OneLook,
+    RunLength,
+    Standard,
+    check_block,
+    check_promise,
+    settle,
+    simulate,
 )
 
-
-def _check_candidate(projector):
-    "Only what can follow a stream"
-    if isinstance(projector, (MeanProjector, WitnessProjector)):
-        return projector
-    if not isinstance(projector, KPWProjector):
-        raise TypeError(
-            "candidates must be KPWProjector, WitnessProjector or MeanProjector "
-            f"instances, got {projector!r}."
-        )
-    check_parameters(projector)
-    wants_factor = projector.rank is not None or projector.norm != "rkhs"
-    if wants_factor or projector.solver != "bcd":
-        raise InputError(_NEEDS_FACTOR)
-    return projector
-
-
-def stream_candidates(candidates, default):
-    "A list of projectors that can follow a stream; `default()` stands for 'auto'"
-    return [_check_candidate(p) for p in as_candidates(candidates, default)]
-
-# %% ../../nbs/watch/03_detect.ipynb #c024
-def _stream_kernel(projector, Z):
-    "The kernel of a candidate, its bandwidth from the frames Z"
-    found = resolve_kernel(projector.kernel, projector.bandwidth, Z)
-    if isinstance(found, Precomputed):
-        raise InputError(
-            "kernel='precomputed' cannot follow a stream: new frames have no Gram "
-            "row; pass the kernel as a function."
-        )
-    return found
-
-
-@singledispatch
-def pair_statistic(projector, Z, size):
-    "The statistic of a candidate that is found anew in each window of `size` frames"
-    raise TypeError(f"{type(projector).__name__} cannot follow a stream.")
-
-
-@pair_statistic.register
-def _pair_mean(projector: MeanProjector, Z, size):
-    return PairMean(_stream_kernel(projector, Z))
-
-
-@pair_statistic.register
-def _pair_witness(projector: WitnessProjector, Z, size):
-    return PairMMD(_stream_kernel(projector, Z))
-
-# %% ../../nbs/watch/03_detect.ipynb #c026
-@pair_statistic.register
-def _pair_kpw(projector: KPWProjector, Z, size):
-    found = _stream_kernel(projector, Z)
-    P = projector.P
-    if P is None:
-        P = output_matrix(projector.d, projector.rho)
-    R = output_factor(check_output_matrix(P, projector.d))
-    few = Z[spread(len(Z), 400)]
-    features = make_features(found, few, projector.ridge)
-    eta = projector.eta
-    if eta == "auto":
-        eta = cost_scale(features.phi, R)[0] / 10
-    mu = projector.ridge * features.eigenvalues[0] * size / len(few)
-    return PairKPW(found, R, float(eta), mu)
-
-# %% ../../nbs/watch/03_detect.ipynb #c029
-def _pretrained(projector, Z, window, seed):
-    "The paper's: a projector trained on two disjoint samples of the reference"
-    if len(Z) < 2 * window:
-        raise InputError(
-            f"method='pretrained' trains on two samples of window={window} frames: "
-            f"reference needs at least {2 * window} frames, got {len(Z)}."
-        )
-    projector = clone(projector)
-    if isinstance(projector, KPWProjector):
-        projector.set_params(max_iter=min(projector.max_iter, 200))
-    order = np.random.default_rng(seed).permutation(len(Z))[: 2 * window]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about η: it is the reference against itself
-        projector.fit(Z[order], np.repeat([0, 1], window))
-    points = projector.points_[projector.support_]
-    return PairProjected(projector.kernel_, points, projector.dual_coef_)
-
-# %% ../../nbs/watch/03_detect.ipynb #c032
-def _statistics(candidates, method, Z, size, window, seed):
-    "The pair statistics of a detector"
-
-    def default():
-        fine = WitnessProjector(bandwidth=median_bandwidth(Z) / 2)
-        return [KPWProjector(d=1), fine] if method == "refit" else [KPWProjector(d=1)]
-
-    candidates = stream_candidates(candidates, default)
-    if method == "refit":
-        return [pair_statistic(p, Z, size) for p in candidates]
-    seeds = spawn_seeds(seed, len(candidates))
-    return [_pretrained(p, Z, window, s) for p, s in zip(candidates, seeds)]
-
-# %% ../../nbs/watch/03_detect.ipynb #c035
-def _autocovariance(z):
-    "R(0), R(1), ... of a series"
-    z = z - z.mean()
-    n = len(z)
-    spectrum = np.fft.rfft(z, 2 * n)
-    return np.fft.irfft(spectrum * spectrum.conj(), 2 * n)[:n] / n
-
-
-def _last_loud_lag(R):
-    "The lag after which several correlations in a row are noise"
-    n = len(R)
-    noise = 2 * math.sqrt(math.log10(n) / n)
-    in_a_row = max(5, math.ceil(math.sqrt(math.log10(n))))
-    loud = np.flatnonzero(np.abs(R[1 : n // 2] / R[0]) >= noise) + 1
-    last = 0
-    for lag in loud:
-        if lag > last + in_a_row:
-            break
-        last = int(lag)
-    return last
-
-# %% ../../nbs/watch/03_detect.ipynb #c038
-def _block_of_line(z):
-    "Twice the rule of Politis and White, within the bounds just named"
-    n = len(z)
-    R = _autocovariance(z)
-    if not R[0] > 1e-14 * max((z * z).mean(), TINY):
-        return 1.0
-    last = _last_loud_lag(R)
-    M = min(2 * max(last, 1), n - 1)
-    lags = np.arange(1, M + 1)
-    weight = np.clip(2 * (1 - lags / M), 0, 1)
-    G = 2 * (weight * lags * R[lags]).sum()
-    spectrum = R[0] + 2 * (weight * R[lags]).sum()
-    rule = n
-    if spectrum > 0:
-        rule = (1.5 * G * G / spectrum**2 * n) ** (1 / 3)
-    wanted = 2 * rule if rule > 1 else 1.0
-    return min(max(wanted, last), n / 3)
-
-# %% ../../nbs/watch/03_detect.ipynb #c040
-def block_of_columns(K):
-    "The longest block of the three leading directions of centred columns"
-    size = np.abs(K).max()
-    if not size > 1e-12:
-        return 1
-    with one_thread():
-        U, heights, _ = np.linalg.svd(K, full_matrices=False)
-    moving = U[:, :3][:, heights[:3] > 1e-9 * heights[0]]
-    return max(math.ceil(_block_of_line(u)) for u in moving.T)
-
-# %% ../../nbs/watch/03_detect.ipynb #c042
-def block_length(series) -> int:
-    """How many consecutive frames a bootstrap must keep together.
-
-    From the autocorrelation of the leading kernel principal components.
-
-    Parameters
-    ----------
-    series : array_like of shape (T, D)
-        Frames in order, at least ten.
-
-    Returns
-    -------
-    int
-        Frames in a block; 1 for a series that does not move.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kpw_nb.watch.detect import block_length
-    >>> walk = np.random.default_rng(0).normal(size=(300, 1)).cumsum(0)
-    >>> block_length(walk) > 20
-    True
-    >>> block_length(np.ones((50, 2)))
-    1
-    """
-    Z = check_sample(series, "series", 10)
-    if (Z == Z[0]).all():
-        return 1
-    # enough columns of the Gram matrix for its leading directions; all frames speak
-    # about the bandwidth, because the few may be equal
-    few = Z[spread(len(Z), 200)]
-    K = resolve_kernel("gaussian", "median", Z)(Z, few)
-    return block_of_columns(K - K.mean(0))
-
-# %% ../../nbs/watch/03_detect.ipynb #c046
-def _draw_paths(n, length, block, n_resamples, rng):
-    "Circular block bootstrap: frame numbers (n_resamples, length)"
-    blocks = -(-length // block)
-    starts = as_rng(rng).integers(0, n, (n_resamples, blocks, 1))
-    paths = (starts + np.arange(block)) % n
-    return paths.reshape(n_resamples, -1)[:, :length]
-
-
-@kernel
-def take(M, frames):
-    "The matrix of pairs of these frames"
-    out = np.empty((len(frames), len(frames)))
-    for i in range(len(frames)):
-        row = M[frames[i]]
-        for j in range(len(frames)):
-            out[i, j] = row[frames[j]]
-    return out
-
-
-@singledispatch
-def path_values(statistic: PairStatistic, M, path, n, window, ends):
-    "The value when the window's last frame is `ends` frames after the reference block"
-    stops = n + np.asarray(ends) + 1
-    looks = [np.concatenate([path[:n], path[b - window : b]]) for b in stops]
-    return np.array([statistic.value(take(M, frames), n) for frames in looks])
-
-# %% ../../nbs/watch/03_detect.ipynb #c049
-@kernel(fastmath=FAST)
-def _mmd_path(K, path, n, window, ends):
-    "MMD² at each of `ends`, from cumulative sums S[i, j] of the pairs of the path"
-    P = len(path)
-    S = np.zeros((P + 1, P + 1))
-    for i in range(P):
-        row, total = K[path[i]], 0.0
-        for j in range(P):
-            total += row[path[j]]
-            S[i + 1, j + 1] = S[i, j + 1] + total
-    out = np.empty(len(ends))
-    for k in range(len(ends)):
-        b = n + ends[k] + 1
-        a = b - window
-        rest = S[b, b] - S[a, b] - S[b, a] + S[a, a]
-        across = S[n, b] - S[n, a]
-        value = S[n, n] / (n * n) + rest / (window * window)
-        out[k] = value - 2 * across / (n * window)
-    return out
-
-
-@path_values.register
-def _mmd_values(statistic: PairMMD, M, path, n, window, ends):
-    "All windows of a path at once"
-    return _mmd_path(M, path, n, window, ends)
-
-# %% ../../nbs/watch/03_detect.ipynb #c052
-class Standard(NamedTuple):
-    "Centre and scale that make several statistics comparable"
-
-    centre: np.ndarray
-    scale: np.ndarray
-
-    def combine(self, values):
-        "The largest of the standardised statistics"
-        return ((values - self.centre) / self.scale).max(-1)
-
-
-def _standard(values):
-    "The units of simulated values (windows, statistics)"
-    count = values.shape[1]
-    if count == 1:
-        return Standard(np.zeros(1), np.ones(1))
-    size = np.abs(values).max(0)
-    least = 1e-9 * np.where(size > 0, size, 1.0)
-    return Standard(values.mean(0), np.maximum(values.std(0), least))
-
-# %% ../../nbs/watch/03_detect.ipynb #c054
-@dataclass(frozen=True)
-class Family:
-    "Pair statistics, their matrices of the frames of the reference, and two sizes"
-
-    statistics: list
-    matrices: list
-    n: int  # frames of the reference block
-    window: int
-
-    def look(self, frames):
-        "The value of each statistic: the first n of these frames against the rest"
-        pairs = zip(self.statistics, self.matrices)
-        return np.array([s.value(take(M, frames), self.n) for s, M in pairs])
-
-    def follow(self, path, ends):
-        "The values (ends, statistics) of the windows of one path"
-        sizes = path, self.n, self.window
-        pairs = zip(self.statistics, self.matrices)
-        return np.column_stack([path_values(s, M, *sizes, ends) for s, M in pairs])
-
-    @property
-    def stride(self):
-        "Frames from one window of the first pass to the next"
-        if all(s.quick for s in self.statistics):
-            return 1
-        return max(1, self.window // 10)
-
-# %% ../../nbs/watch/03_detect.ipynb #c056
-def path_maxima(family, paths, engine):
-    "The largest combined statistic of each path, and the units of the statistics"
-    length = paths.shape[1] - family.n
-    stride = family.stride
-    coarse = np.arange(stride - 1, length, stride)
-
-    def first_pass(path):
-        return family.follow(path, coarse)
-
-    values = list(engine.run(first_pass, paths, total=len(paths), desc="calibrate"))
-    standard = _standard(np.concatenate(values))
-
-    def second_pass(task):
-        path, seen = task
-        combined = standard.combine(seen)
-        peak = coarse[combined.argmax()]
-        near = np.arange(max(peak - stride + 1, 0), min(peak + stride, length))
-        near = np.setdiff1d(near, coarse)
-        fine = standard.combine(family.follow(path, near))
-        return max(combined.max(), fine.max(initial=-np.inf))
-
-    quiet = Engine(engine.workers)
-    return np.array(list(quiet.run(second_pass, zip(paths, values)))), standard
-
-# %% ../../nbs/watch/03_detect.ipynb #c060
-_EULER = 0.5772156649015329
-
-
-def _gumbel(maxima):
-    "Location and scale from the first two L-moments (samples along the last axis)"
-    x = np.sort(maxima, axis=-1)
-    n = x.shape[-1]
-    b0 = x.mean(-1)
-    b1 = (x * np.arange(n)).sum(-1) / (n * (n - 1))
-    scale = np.maximum((2 * b1 - b0) / math.log(2), TINY)
-    return b0 - _EULER * scale, scale
-
-
-def _gumbel_tail(maxima, threshold):
-    "P(maximum > threshold) by the fitted law"
-    location, scale = _gumbel(maxima)
-    return -np.expm1(-np.exp(np.minimum((location - threshold) / scale, 700.0)))
-
-
-def threshold_at(maxima, tail):
-    "The value that a maximum exceeds with chance `tail`, and how it was found"
-    B = len(maxima)
-    above = math.floor(tail * (B + 1) + 1e-9)
-    if above >= 10:
-        return float(np.sort(maxima)[B - above]), "order statistic"
-    location, scale = _gumbel(maxima)
-    return float(location - scale * math.log(-math.log1p(-tail))), "Gumbel tail"
-
-# %% ../../nbs/watch/03_detect.ipynb #c063
-def _tail_interval(maxima, threshold, how, rng):
-    "Estimate and 95 % bounds of P(maximum > threshold)"
-    B, above = len(maxima), int((maxima > threshold).sum())
-    if how == "order statistic":
-        return (1 + above) / (1 + B), pvalue_interval(above, B)
-    resampled = maxima[as_rng(rng).integers(0, B, (999, B))]
-    bounds = np.quantile(_gumbel_tail(resampled, threshold), (0.025, 0.975))
-    return float(_gumbel_tail(maxima, threshold)), tuple(map(float, bounds))
-
-# %% ../../nbs/watch/03_detect.ipynb #c066
-def family_rate(tail, looks):
-    "Chance of any alarm in `looks` paths that each alarm with chance `tail`"
-    return -math.expm1(looks * math.log1p(-tail))
-
-
-def tail_for_rate(rate, looks):
-    "The chance of an alarm in one path, if `looks` of them shall alarm with `rate`"
-    return -math.expm1(math.log1p(-rate) / looks)
-
-
-def run_length(tail, path, window):
-    "Mean frames to the first alarm, if `path` frames alarm with chance `tail`"
-    return window + (path - window) / -math.log1p(-tail)
-
-
-def tail_for_run(frames, path, window):
-    "The chance of an alarm in `path` frames, if it shall take `frames` on average"
-    return -math.expm1(-(path - window) / (frames - window))
-
-# %% ../../nbs/watch/03_detect.ipynb #c069
-def _inside(tail):
-    "A probability whose logarithm and whose complement's are finite"
-    return min(max(tail, 1e-16), 1 - 1e-16)
-
-
-@dataclass(frozen=True)
-class RunLength:
-    "A false alarm every `target` frames, on average"
-
-    target: float
-    window: int
-    horizon: None = None
-    rule: ClassVar[str] = "arl"
-
-    @property
-    def length(self):
-        return 4 * self.window
-
-    def tail(self):
-        return tail_for_run(self.target, self.length, self.window)
-
-    def estimate(self, tail):
-        return run_length(_inside(tail), self.length, self.window)
-
-# %% ../../nbs/watch/03_detect.ipynb #c070
-@dataclass(frozen=True)
-class FamilyRate:
-    "Any false alarm in `horizon` frames with chance `target`"
-
-    target: float
-    window: int
-    horizon: int
-    rule: ClassVar[str] = "fwer"
-
-    @property
-    def length(self):
-        return min(self.horizon, 4 * self.window)
-
-    @property
-    def looks(self):
-        if self.horizon <= self.length:
-            return 1.0
-        return (self.horizon - self.window) / (self.length - self.window)
-
-    def tail(self):
-        return tail_for_rate(self.target, self.looks)
-
-    def estimate(self, tail):
-        return family_rate(_inside(tail), self.looks)
-
-# %% ../../nbs/watch/03_detect.ipynb #c071
-@dataclass(frozen=True)
-class OneLook:
-    "The paper's: an alarm with chance `target` at one look, for independent frames"
-
-    target: float
-    window: int
-    horizon: None = None
-    rule: ClassVar[str] = "paper"
-
-    def tail(self):
-        return self.target
-
-    def estimate(self, tail):
-        return tail
-
-
-_PROMISES = {p.rule: p for p in (RunLength, FamilyRate, OneLook)}
-
-# %% ../../nbs/watch/03_detect.ipynb #c073
+# %% ../../nbs/watch/03_detect.ipynb #c003_1
+if TYPE_CHECKING:
+    import pandas as pd
+
+# %% ../../nbs/watch/03_detect.ipynb #c089
+class _Moment(NamedTuple):
+    "What a detector has seen"
+
+    windows: list[Window]  # one for each statistic
+    t: int = 0  # frames since `fit` or `reset`
+    run: int = 0  # frames since the start, the last `reset` or the last alarm
+    time: float | None = None  # the last time stamp
+
+    def slide(self, x):
+        "The windows after the frame `x`"
+        return [window.slide(x) for window in self.windows]
+
+# %% ../../nbs/watch/03_detect.ipynb #c090
 @dataclass(frozen=True, repr=False)
-class Calibration(Result):
-    """Where a threshold comes from, and what it promises.
+class DetectorState(Result):
+    "What `KPWDetector.update` returns"
 
-    Attributes
-    ----------
-    rule : {"arl", "fwer", "paper"}
-        The kind of promise.
-    target : float
-        What was asked for.
-    horizon : int or None
-        Frames that the FWER speaks of.
-    threshold : float
-        Alarm above it.
-    estimate : float
-        ARL, FWER, or (for "paper") the level of one look, at this threshold.
-    interval : tuple of float
-        95 % bounds of the estimate.
-    how : {"order statistic", "Gumbel tail"}
-        How the threshold was found.
-    block : int
-        Frames in a bootstrap block.
-    n_resamples : int
-        Simulated paths.
-    seed : int
-        Repeats the calibration, as `rng` of the detector.
-    maxima : ndarray of shape (n_resamples,)
-        Largest statistic of each path (for "paper": the statistic of each pair of
-        samples).
+    t: int  # frames since `fit` or `reset`, the first is 0
+    statistic: float  # of the reference block against the window
+    threshold: float  # alarm above it
+    alarm: bool  # is it above?
+    run_length: int  # frames since the start, the last `reset` or the last alarm
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kpw_nb import KPWDetector
-    >>> quiet = np.random.default_rng(0).normal(size=(200, 2))
-    >>> KPWDetector(20, n_resamples=19, rng=0).fit(quiet).calibration_.how
-    'Gumbel tail'
-    """
-
-    rule: str
-    target: float
-    horizon: int | None
-    threshold: float
-    estimate: float
-    interval: tuple
-    how: str
-    block: int
-    n_resamples: int
-    seed: int
-    maxima: np.ndarray = field(compare=False)
-
-# %% ../../nbs/watch/03_detect.ipynb #c074
-def _settle(promise, maxima, block, seed, rng):
-    "The threshold that keeps a promise, by simulated maxima"
-    if not np.isfinite(maxima).all():
+# %% ../../nbs/watch/03_detect.ipynb #c092
+def combined_value(windows, units):
+    "The combined statistic of the windows, a finite number"
+    statistic = float(units.combine(np.array([w.value() for w in windows])))
+    if not math.isfinite(statistic):
         raise InputError(
-            "the statistics of the reference are not finite; divide each column of "
-            "the reference by its scale, or choose kernel='gaussian'."
+            "a frame is too large: the statistic of its window is not finite; "
+            "divide each column by its scale, or use a bounded kernel such as "
+            "'gaussian'."
         )
-    threshold, how = threshold_at(maxima, promise.tail())
-    tail, bounds = _tail_interval(maxima, threshold, how, rng)
-    return Calibration(
-        rule=promise.rule,
-        target=promise.target,
-        horizon=promise.horizon,
-        threshold=threshold,
-        estimate=promise.estimate(tail),
-        interval=tuple(sorted(map(promise.estimate, bounds))),
-        how=how,
-        block=block,
-        n_resamples=len(maxima),
-        seed=seed,
-        maxima=maxima,
+    return statistic
+
+# %% ../../nbs/watch/03_detect.ipynb #c110
+_KERNELS = {c.__name__: c for c in KERNELS.values()}
+_PROJECTORS = {c.__name__: c for c in (KPWProjector, WitnessProjector, MeanProjector)}
+
+
+def _encode(v):
+    "A parameter as the store knows it"
+    name = type(v).__name__
+    if isinstance(v, (list, tuple)):
+        return [_encode(p) for p in v]
+    if name in _KERNELS:
+        return {"class": name, "of": asdict(v)}
+    if name in _PROJECTORS:
+        kept = v.get_params(deep=False)
+        of = {k: _encode(p) for k, p in kept.items() if k not in ("rng", "progress")}
+        return {"class": name, "of": of}
+    if v is None or isinstance(v, (str, bool, int, float, np.generic, np.ndarray)):
+        return v
+    raise InputError(
+        f"a detector with {v!r} cannot be saved, because it would need pickle; "
+        "use a built-in kernel."
     )
 
-# %% ../../nbs/watch/03_detect.ipynb #c077
-def one_looks(family, n_frames, n_resamples, rng, engine):
-    "The combined statistic of pairs of random samples, and the units"
-    size = family.n + family.window
-    if n_frames < size:
-        raise InputError(
-            "calibration='paper' draws two samples without overlap: reference needs "
-            f"at least {size} frames, got {n_frames}."
-        )
-    g = as_rng(rng)
-    samples = [g.permutation(n_frames)[:size] for _ in range(n_resamples)]
-    run = engine.run(family.look, samples, total=n_resamples, desc="calibrate")
-    values = np.array(list(run))
-    standard = _standard(values)
-    return standard.combine(values), standard
+# %% ../../nbs/watch/03_detect.ipynb #c110_1
+def _decode(v, name="option"):
+    "The inverse of `_encode`"
+    if isinstance(v, list):
+        return [_decode(p, name) for p in v]
+    if not isinstance(v, dict):
+        return v
+    classes = _KERNELS | _PROJECTORS
+    if v.get("class") not in classes:
+        raise InputError(f"{name} is of an unknown class {v.get('class')!r}.")
+    return classes[v["class"]](**{k: _decode(p, k) for k, p in v["of"].items()})
+
+# %% ../../nbs/watch/03_detect.ipynb #c113
+_VERSION = 3  # of the fields of a file; 0.2 wrote versions 1 and 2
+_STATISTICS = {c.__name__: c for c in (PairMMD, PairMean, PairKPW, PairProjected)}
+
+
+def _pack_window(window):
+    "A window as the store knows it"
+    statistic = window.statistic
+    of = {f.name: _encode(getattr(statistic, f.name)) for f in fields(statistic)}
+    name = type(statistic).__name__
+    return {"class": name, "of": of, "frames": window.frames, "pairs": window.pairs}
+
+
+def _unpack_window(record, n):
+    "The inverse of `_pack_window`"
+    of = {k: _decode(v, k) for k, v in record["of"].items()}
+    statistic = _STATISTICS[record["class"]](**of)
+    return Window(statistic, n, record["frames"], record["pairs"])
+
+# %% ../../nbs/watch/03_detect.ipynb #c117
+def _fields_of(value, name):
+    "A dict, whose content is checked where it is used"
+    if not isinstance(value, dict):
+        raise InputError(f"{name} must hold fields, got {value!r}.")
+    return value
+
+
+_CALIBRATION = dict(
+    rule=store.text,
+    target=store.number(0),
+    horizon=store.optional(store.number(1, integer=True)),
+    threshold=store.number(),
+    estimate=store.number(0),
+    interval=store.list_of(store.number(0), 2),
+    how=store.text,
+    block=store.number(1, integer=True),
+    n_resamples=store.number(19, integer=True),
+    seed=store.number(0, integer=True),
+    maxima=store.array_of((None,)),
+)
+
+# %% ../../nbs/watch/03_detect.ipynb #c118
+_WINDOW = {
+    "class": store.text,
+    "of": _fields_of,
+    "frames": store.array_of((None, None)),
+    "pairs": store.array_of((None, None)),
+}
+_SCHEMA = dict(
+    options=_fields_of,
+    calibration=store.record_of(_CALIBRATION),
+    centre=store.array_of((None,)),
+    scale=store.array_of((None,), 5e-324),  # the smallest positive number
+    reference=store.array_of((None, None)),
+    windows=store.list_of(store.record_of(_WINDOW)),
+    t=store.number(0, integer=True),
+    run=store.number(0, integer=True),
+    time=store.optional(store.number()),
+)
+
+# %% ../../nbs/watch/03_detect.ipynb #c118_1
+def _check_sizes(found, n, window):
+    "Raise if arrays are not as large as the options and the statistics ask for"
+    size, count = n + window, len(found["windows"])
+    store.array_of((n, None))(found["reference"], "reference")
+    store.array_of((count,))(found["centre"], "centre")
+    store.array_of((count,))(found["scale"], "scale")
+    for record in found["windows"]:
+        store.array_of((size, None))(record["frames"], "frames")
+        store.array_of((size, size))(record["pairs"], "pairs")
+
+# %% ../../nbs/watch/03_detect.ipynb #c119
+def _content(detector):
+    "All that makes a fitted detector, as the store knows it"
+    options = detector.get_params(deep=False)
+    if not isinstance(options["rng"], (int, np.integer, type(None))):
+        options["rng"] = None  # a generator is no number; calibration_.seed is
+    found, now = detector.calibration_, detector._now
+    return dict(
+        options={k: _encode(v) for k, v in options.items()},
+        calibration={f.name: getattr(found, f.name) for f in fields(found)},
+        **detector._units._asdict(),
+        reference=detector._reference,
+        windows=[_pack_window(window) for window in now.windows],
+        t=now.t,
+        run=now.run,
+        time=now.time,
+    )
+
+# %% ../../nbs/watch/03_detect.ipynb #c084
+class _Options(NamedTuple):
+    "The options of a detector as they are used"
+
+    promise: RunLength | FamilyRate | OneLook
+    n: int  # frames of the reference block
+    block: int | None  # frames in a bootstrap block; None: by the data
+
+
+def _check_options(detector) -> _Options:
+    "Raise if an option of a detector is invalid"
+    d = detector
+    window = int(check_number(d.window, "window", 2, integer=True))
+    check_choice(d.method, "method", ("refit", "pretrained"))
+    promise = check_promise(d.calibration, d.target, d.horizon, window)
+    block = check_block(d.block)
+    check_number(d.n_resamples, "n_resamples", 19, integer=True)
+    n = window if d.n_reference is None else d.n_reference
+    n = int(check_number(n, "n_reference", window, integer=True))
+    return _Options(promise, n, block)
 
 # %% ../../nbs/watch/03_detect.ipynb #c080
 class KPWDetector(BaseEstimator):
@@ -788,20 +320,7 @@ class KPWDetector(BaseEstimator):
         self.restart = restart
         self.rng = rng
 
-    def _check_options(self) -> "_Options":
-        "Refuse what cannot be meant"
-        window = check_number(self.window, "window", 2, integer=True)
-        check_choice(self.method, "method", ("refit", "pretrained"))
-        promise = _check_promise(self.calibration, self.target, self.horizon, window)
-        if isinstance(self.block, str):
-            check_choice(self.block, "block", ("auto",))
-        else:
-            check_number(self.block, "block", 1, integer=True)
-        check_number(self.n_resamples, "n_resamples", 19, integer=True)
-        n = window if self.n_reference is None else self.n_reference
-        return _Options(promise, check_number(n, "n_reference", window, integer=True))
-
-    def fit(self, reference, *, workers=1, progress=False) -> "KPWDetector":
+    def fit(self, reference, *, workers=1, progress=False) -> Self:
         """Choose bandwidth, η and threshold from the reference; stand ready at its end.
 
         Parameters
@@ -818,98 +337,28 @@ class KPWDetector(BaseEstimator):
         KPWDetector
             Itself.
         """
-        promise, n = self._check_options()
-        Z = _check_reference(reference, n, self.window, self.n_reference)
+        promise, n, block = _check_options(self)
+        Z = check_reference(reference, n, self.window, self.n_reference)
         root = root_seed(self.rng)
-        train, simulate, bootstrap = spawn_seeds(root, 3)
+        train, paths, bounds = spawn_seeds(root, 3)
         engine = Engine(workers, progress)
         with one_thread():
-            size = n + self.window
-            chosen = self.candidates, self.method
-            statistics = _statistics(*chosen, Z, size, self.window, train)
-            recent = Z[-2000:]
-            shown = [s.represent(recent) for s in statistics]
-            matrices = [s.pairs(F, F) for s, F in zip(statistics, shown)]
-            family = Family(statistics, matrices, n, self.window)
-            maxima, units, block = self._simulate(
-                family, promise, recent, simulate, engine
+            statistics = stream_statistics(
+                self.candidates, self.method, Z, n, self.window, train
             )
-            found = _settle(promise, maxima, block, root, bootstrap)
-        self.calibration_, self._units = found, units
-        self.target_, self.n_reference_ = promise.target, n
-        self._statistics, self._reference = statistics, Z[-n:].copy()
-        self.n_features_in_ = Z.shape[1]
+            simulated = simulate(
+                statistics, Z, promise, n, block, self.n_resamples, paths, engine
+            )
+            found = settle(promise, simulated, root, bounds)
+        return self._learn(statistics, Z[-n:].copy(), simulated.units, found)
+
+    def _learn(self, statistics, reference, units, calibration) -> Self:
+        "Keep what was found, and stand at the end of the reference"
+        self.calibration_, self.target_ = calibration, calibration.target
+        self.n_reference_, self.n_features_in_ = reference.shape
+        self._statistics, self._reference = statistics, reference
+        self._units = units
         return self.reset()
-
-    def _simulate(self, family, promise, recent, seed, engine):
-        "Maxima, units and block length: by paths, or the paper's way"
-        if isinstance(promise, OneLook):
-            looks = one_looks(family, len(recent), self.n_resamples, seed, engine)
-            return *looks, 1
-        block = block_length(recent) if self.block == "auto" else self.block
-        length = family.n + promise.length
-        paths = _draw_paths(len(recent), length, block, self.n_resamples, seed)
-        return *path_maxima(family, paths, engine), block
-
-    def _filled(self):
-        "Frames and pairs when the window is the end of the reference"
-        n = self.n_reference_
-        order = np.r_[np.arange(n), np.arange(n - self.window, n)]
-        shown = [s.represent(self._reference) for s in self._statistics]
-        pairs = [s.pairs(F, F) for s, F in zip(self._statistics, shown)]
-        return [F[order] for F in shown], [take(M, order) for M in pairs]
-
-    def _shifted(self, x):
-        "Frames and pairs when the window's oldest frame has left and `x` has come"
-        n = self.n_reference_
-        stay = np.r_[0:n, n + 1 : n + self.window]
-        now, frames, pairs = self._now, [], []
-        for statistic, F, M in zip(self._statistics, now.frames, now.pairs):
-            F = np.vstack([F[stay], statistic.represent(x[None])])
-            row = statistic.pairs(F[-1:], F)[0]
-            M = np.pad(take(M, stay), (0, 1))
-            M[-1] = M[:, -1] = row
-            frames.append(F)
-            pairs.append(M)
-        return frames, pairs
-
-    def _value(self, pairs):
-        "The combined statistic of the window, a finite number"
-        n = self.n_reference_
-        values = np.array([s.value(M, n) for s, M in zip(self._statistics, pairs)])
-        statistic = float(self._units.combine(values))
-        if not math.isfinite(statistic):
-            raise InputError(
-                "a frame is too large: the statistic of its window is not finite; "
-                "divide each column by its scale, or use a bounded kernel such as "
-                "'gaussian'."
-            )
-        return statistic
-
-    def _advance(self, x, time):
-        "Take one frame that has been checked"
-        frames, pairs = self._shifted(x)
-        statistic = self._value(pairs)
-        before, threshold = self._now, self.calibration_.threshold
-        alarm = statistic > threshold
-        run = before.run + 1
-        state = DetectorState(before.t, statistic, threshold, alarm, run)
-        if alarm and self.restart:
-            frames, pairs = self._filled()
-        time = before.time if time is None else time
-        self._now = _Moment(frames, pairs, before.t + 1, 0 if alarm else run, time)
-        return state
-
-    def _check_frames(self, frames, times, name):
-        "Frames and time stamps, or an error before anything has changed"
-        self._check_fitted()
-        Z = check_sample(frames, name, min_points=1)
-        if Z.shape[1] != self.n_features_in_:
-            raise InputError(
-                f"{name} has {Z.shape[1]} features, but the reference had "
-                f"{self.n_features_in_}; give the same columns in the same order."
-            )
-        return Z, _check_times(times, len(Z), self._now.time)
 
     def _check_fitted(self):
         if not hasattr(self, "calibration_"):
@@ -917,7 +366,11 @@ class KPWDetector(BaseEstimator):
                 "this KPWDetector is not fitted yet; call fit(reference) first."
             )
 
-    def reset(self) -> "KPWDetector":
+    def _filled(self):
+        "Windows that are full of the end of the reference"
+        return [fill_window(s, self._reference, self.window) for s in self._statistics]
+
+    def reset(self) -> Self:
         """Back to the end of the reference; the threshold stays.
 
         Returns
@@ -926,13 +379,25 @@ class KPWDetector(BaseEstimator):
             Itself.
         """
         self._check_fitted()
-        self._now = _Moment(*self._filled())
+        self._now = _Moment(self._filled())
         return self
 
-    def update(self, x, time: float | None = None) -> "DetectorState":
-        """Take one frame, say where we stand.
+    def _advance(self, x, time) -> DetectorState:
+        "Take one frame that has been checked"
+        before, threshold = self._now, self.calibration_.threshold
+        windows = before.slide(x)
+        statistic = combined_value(windows, self._units)
+        alarm, run = statistic > threshold, before.run + 1
+        if alarm and self.restart:
+            windows = self._filled()
+        time = before.time if time is None else time
+        self._now = _Moment(windows, before.t + 1, 0 if alarm else run, time)
+        return DetectorState(before.t, statistic, threshold, alarm, run)
 
-        A frame that is refused leaves the detector as it was.
+    def update(self, x, time: float | None = None) -> DetectorState:
+        """Take one frame, and report where the detector stands.
+
+        A frame that is invalid leaves the detector as it was.
 
         Parameters
         ----------
@@ -952,12 +417,14 @@ class KPWDetector(BaseEstimator):
                 f"x must be one frame, a vector, got {x.ndim}-D; "
                 "use detect(series) for many."
             )
+        self._check_fitted()
+        Z = check_frames(x.reshape(1, -1), "x", self.n_features_in_)
         times = None if time is None else [time]
-        Z, times = self._check_frames(x.reshape(1, -1), times, "x")
+        (time,) = check_times(times, 1, self._now.time)
         with one_thread():
-            return self._advance(Z[0], times[0])
+            return self._advance(Z[0], time)
 
-    def detect(self, series, times=None):
+    def detect(self, series, times=None) -> "pd.DataFrame":
         """`update` for each frame in turn: all are taken, or none.
 
         Parameters
@@ -974,47 +441,21 @@ class KPWDetector(BaseEstimator):
         """
         import pandas as pd
 
-        Z, times = self._check_frames(series, times, "series")
+        self._check_fitted()
+        Z = check_frames(series, "series", self.n_features_in_)
+        times = check_times(times, len(Z), self._now.time)
         before = self._now
         try:
             with one_thread():
-                states = [self._advance(x, s) for x, s in zip(Z, times)]
-        except BaseException:
+                states = [self._advance(x, time) for x, time in zip(Z, times)]
+        except BaseException:  # an interrupt, too
             self._now = before
             raise
         columns = [f.name for f in fields(DetectorState)]
         return pd.DataFrame({c: [getattr(s, c) for s in states] for c in columns})
 
-    def _content(self):
-        "All that makes a fitted detector: a dictionary for JSON, and arrays"
-        now = self._now
-        options = self.get_params(deep=False)
-        if not isinstance(options["rng"], (int, np.integer, type(None))):
-            options["rng"] = None  # a generator is no number; calibration_.seed is
-        calibration = {
-            f.name: _encode(getattr(self.calibration_, f.name))
-            for f in fields(Calibration)
-            if f.name != "maxima"
-        }
-        arrays = dict(reference=self._reference, maxima=self.calibration_.maxima)
-        arrays |= self._units._asdict()
-        records = []
-        for i, statistic in enumerate(self._statistics):
-            record, fields_of_it = _pack(statistic, i)
-            records.append(record)
-            arrays |= fields_of_it
-            arrays |= {f"frames{i}": now.frames[i], f"pairs{i}": now.pairs[i]}
-        meta = dict(
-            format=FORMAT,
-            options={k: _encode(v) for k, v in options.items()},
-            calibration=calibration,
-            statistics=records,
-            moment=dict(t=now.t, run=now.run, time=now.time),
-        )
-        return meta, arrays
-
-    def save(self, path):
-        """Write the fitted detector, with all it has seen, to an npz file.
+    def save(self, path) -> None:
+        """Write the fitted detector, with all it has seen, to a file.
 
         Parameters
         ----------
@@ -1022,13 +463,10 @@ class KPWDetector(BaseEstimator):
             An older file of this name is replaced once the new one is whole.
         """
         self._check_fitted()
-        meta, arrays = self._content()
-        buffer = io.BytesIO()
-        np.savez(buffer, meta=np.array(json.dumps(meta)), **arrays)
-        write_whole(path, buffer.getvalue())
+        store.save(path, "detector", _VERSION, _content(self))
 
     @classmethod
-    def load(cls, path) -> "KPWDetector":
+    def load(cls, path) -> Self:
         """The detector that `save` wrote, at the same frame.
 
         Parameters
@@ -1046,264 +484,33 @@ class KPWDetector(BaseEstimator):
         ValueError
             If the file is no detector, is damaged, or of another version.
         """
-        meta, arrays = _read_npz(path)
-        _check_complete(path, meta, arrays)
-        calibration = _read_calibration(path, meta["calibration"], arrays["maxima"])
+        remedy = "fit the detector again and save it"
+        found = store.load(path, "detector", _VERSION, _SCHEMA, remedy)
         try:
-            self = cls(**{k: _decode(v) for k, v in meta["options"].items()})
-            promise, n = self._check_options()
-            count = len(meta["statistics"])
-            _check_shapes(path, arrays, n, self.window, count)
-            records = enumerate(meta["statistics"])
-            self._statistics = [_unpack(record, i, arrays) for i, record in records]
-            stored = (
-                [arrays[f"{k}{i}"] for i in range(count)] for k in ("frames", "pairs")
-            )
-            self._now = _Moment(*stored, **meta["moment"])
-        except (KeyError, TypeError) as e:
-            raise InputError(f"path: {path} is damaged: {e}.") from e
-        self.calibration_ = calibration
-        self.target_, self.n_reference_ = promise.target, n
-        self._units = Standard(arrays["centre"], arrays["scale"])
-        self._reference = arrays["reference"]
-        self.n_features_in_ = self._reference.shape[1]
+            options = {k: _decode(v, k) for k, v in found["options"].items()}
+            return cls(**options)._restore(found)
+        except (KeyError, TypeError, ValueError) as e:
+            raise InputError(f"{path} is damaged: {e}; {remedy}.") from e
+
+    def _restore(self, found) -> Self:
+        "Stand where the saved detector stood"
+        n = _check_options(self).n
+        _check_sizes(found, n, self.window)
+        windows = [_unpack_window(record, n) for record in found["windows"]]
+        units = Standard(found["centre"], found["scale"])
+        record = found["calibration"]
+        calibration = Calibration(**record | dict(interval=tuple(record["interval"])))
+        statistics = [window.statistic for window in windows]
+        self._learn(statistics, found["reference"], units, calibration)
+        self._now = _Moment(windows, found["t"], found["run"], found["time"])
         return self
-
-# %% ../../nbs/watch/03_detect.ipynb #c084
-class _Options(NamedTuple):
-    "The options of a detector as they are used"
-
-    promise: object  # a `RunLength`, `FamilyRate` or `OneLook`
-    n: int  # frames of the reference block
-
-
-def _check_promise(rule, target, horizon, window):
-    "The promise that the options ask for"
-    check_choice(rule, "calibration", tuple(_PROMISES))
-    if horizon is not None:
-        horizon = check_number(horizon, "horizon", 1, integer=True)
-    if rule == "arl":
-        target = 10_000.0 if target is None else target
-        return RunLength(float(check_number(target, "target", 2 * window)), window)
-    target = float(check_number(0.05 if target is None else target, "target", 0, 1))
-    if not 0 < target < 1:
-        raise InputError(f"target must be between 0 and 1, got {target}.")
-    if rule == "fwer":
-        return FamilyRate(target, window, horizon or 10 * window)
-    return OneLook(target, window)
-
-# %% ../../nbs/watch/03_detect.ipynb #c086
-def _check_reference(reference, n, window, n_reference):
-    "The reference as an array that can be calibrated on"
-    Z = check_sample(reference, "reference")
-    if len(Z) < n:
-        need = "window" if n_reference is None else "n_reference"
-        raise InputError(
-            f"reference has {len(Z)} frames, fewer than {need}={n}; "
-            f"collect more, or lower {need}."
-        )
-    if (Z == Z[0]).all():
-        raise InputError(
-            "reference is constant (every frame is the same); "
-            "there is nothing to calibrate on."
-        )
-    if len(Z) < 2 * window:
-        warnings.warn(
-            f"reference has {len(Z)} frames, less than two windows of {window}: "
-            "the threshold will be rough.",
-            stacklevel=3,
-        )
-    return Z
-
-# %% ../../nbs/watch/03_detect.ipynb #c089
-class _Moment(NamedTuple):
-    "What a detector has seen"
-
-    frames: list  # of each statistic: the reference block, then the window
-    pairs: list  # of each statistic: the matrix of their pairs
-    t: int = 0  # frames since `fit` or `reset`
-    run: int = 0  # frames since the start, the last `reset` or the last alarm
-    time: float | None = None  # the last time stamp
-
-# %% ../../nbs/watch/03_detect.ipynb #c090
-@dataclass(frozen=True, repr=False)
-class DetectorState(Result):
-    "What `KPWDetector.update` returns"
-
-    t: int  # frames since `fit` or `reset`, the first is 0
-    statistic: float  # of the reference block against the window
-    threshold: float  # alarm above it
-    alarm: bool  # is it above?
-    run_length: int  # frames since the start, the last `reset` or the last alarm
-
-# %% ../../nbs/watch/03_detect.ipynb #c093
-def _check_times(times, count, before):
-    "Time stamps that increase, one for each of `count` frames"
-    if times is None:
-        return [None] * count
-    times = [check_number(s, "time") for s in times]
-    if len(times) != count:
-        raise InputError(
-            f"times has {len(times)} entries for {count} frames; "
-            "give one for each frame."
-        )
-    last = -math.inf if before is None else before
-    for s in times:
-        if not s > last:
-            raise InputError(
-                f"time stamps must increase, got {s:g} after {last:g}; "
-                "sort the frames or drop repeated ones."
-            )
-        last = s
-    return times
-
-# %% ../../nbs/watch/03_detect.ipynb #c110
-_KERNELS = {c.__name__: c for c in KERNELS.values()}
-_PROJECTORS = {c.__name__: c for c in (KPWProjector, WitnessProjector, MeanProjector)}
-
-
-def _encode_parameters(projector):
-    "A projector's parameters as JSON, but for those of its own fit"
-    kept = projector.get_params(deep=False)
-    return {k: _encode(v) for k, v in kept.items() if k not in ("rng", "progress")}
-
-
-def _encode(v):
-    "A parameter as JSON"
-    name = type(v).__name__
-    if isinstance(v, np.ndarray):
-        return {"array": v.tolist()}
-    if name in _KERNELS:
-        return {"kernel": name, "of": asdict(v)}
-    if name in _PROJECTORS:
-        return {"projector": name, "of": _encode_parameters(v)}
-    if isinstance(v, (list, tuple)):
-        return [_encode(p) for p in v]
-    if isinstance(v, np.generic):
-        return v.item()
-    if v is None or isinstance(v, (str, bool, int, float)):
-        return v
-    raise InputError(
-        f"a detector with {v!r} cannot be saved, because it would need pickle; "
-        "use a built-in kernel."
-    )
-
-
-def _decode(v):
-    "The inverse of `_encode`"
-    if isinstance(v, list):
-        return [_decode(p) for p in v]
-    if not isinstance(v, dict):
-        return v
-    if "array" in v:
-        return np.array(v["array"])
-    if "kernel" in v:
-        return _KERNELS[v["kernel"]](**v["of"])
-    return _PROJECTORS[v["projector"]](**{k: _decode(p) for k, p in v["of"].items()})
-
-# %% ../../nbs/watch/03_detect.ipynb #c113
-_STATISTICS = {c.__name__: c for c in (PairMMD, PairMean, PairKPW, PairProjected)}
-FORMAT = 2
-
-
-def _pack(statistic, i):
-    "A pair statistic as JSON and arrays; `i` is its number"
-    values = {f.name: getattr(statistic, f.name) for f in fields(statistic)}
-    arrays = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
-    plain = {k: _encode(v) for k, v in values.items() if k not in arrays}
-    record = {"class": type(statistic).__name__, "of": plain, "arrays": list(arrays)}
-    return record, {f"{k}{i}": v for k, v in arrays.items()}
-
-
-def _unpack(record, i, arrays):
-    "The inverse of `_pack`"
-    stored = {k: arrays[f"{k}{i}"] for k in record["arrays"]}
-    plain = {k: _decode(v) for k, v in record["of"].items()}
-    return _STATISTICS[record["class"]](**plain, **stored)
-
-# %% ../../nbs/watch/03_detect.ipynb #c117
-def _read_npz(path):
-    "The JSON text and the arrays of a file that `save` wrote"
-    nothing = f"path: {path} holds no detector; give a file that save wrote."
-    try:
-        with np.load(path, allow_pickle=False) as f:
-            arrays = dict(f)
-        meta = json.loads(str(arrays.pop("meta")))
-    except FileNotFoundError:
-        raise
-    except (ValueError, KeyError, EOFError, OSError, TypeError, AttributeError) as e:
-        raise InputError(nothing) from e
-    except zipfile.BadZipFile as e:
-        raise InputError(nothing) from e
-    if not isinstance(meta, dict) or "format" not in meta:
-        raise InputError(nothing)
-    if meta["format"] != FORMAT:
-        raise InputError(
-            f"path: {path} has format {meta['format']}, but this version of kpw_nb "
-            f"reads format {FORMAT}; fit the detector again and save it."
-        )
-    return meta, arrays
-
-
-def _check_complete(path, meta, arrays):
-    "Every part of the file must be there"
-    missing = [k for k in ("options", "calibration", "statistics") if k not in meta]
-    missing += [k for k in ("moment",) if k not in meta]
-    count = len(meta.get("statistics", ()))
-    wanted = ["reference", "maxima", "centre", "scale"]
-    wanted += [f"{name}{i}" for name in ("frames", "pairs") for i in range(count)]
-    missing += [k for k in wanted if k not in arrays]
-    if missing:
-        raise InputError(f"path: {path} is damaged: {', '.join(missing)} missing.")
-
-# %% ../../nbs/watch/03_detect.ipynb #c118
-def _check_shapes(path, arrays, n, window, count):
-    "Arrays must be finite, and as large as the options say"
-    size = n + window
-    shapes = dict(centre=(count,), scale=(count,))
-    shapes |= {f"pairs{i}": (size, size) for i in range(count)}
-    for name, array in arrays.items():
-        if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
-            raise InputError(f"path: {path} is damaged: {name} must be finite numbers.")
-        if name in shapes and array.shape != shapes[name]:
-            raise InputError(
-                f"path: {path} is damaged: {name} has shape {array.shape}, "
-                f"not {shapes[name]}."
-            )
-    rows = {f"frames{i}": size for i in range(count)} | {"reference": n}
-    for name, length in rows.items():
-        if arrays[name].ndim != 2 or len(arrays[name]) != length:
-            raise InputError(
-                f"path: {path} is damaged: {name} has shape {arrays[name].shape}, "
-                f"not {length} rows."
-            )
-    if not (arrays["scale"] > 0).all():
-        raise InputError(f"path: {path} is damaged: scale must be positive.")
-
-
-def _read_calibration(path, record, maxima):
-    "A calibration whose numbers are numbers"
-    missing = [f.name for f in fields(Calibration) if f.name not in record]
-    missing = [name for name in missing if name != "maxima"]
-    if missing:
-        raise InputError(f"path: {path} is damaged: {', '.join(missing)} missing.")
-    found = Calibration(
-        **record | dict(interval=tuple(record["interval"]), maxima=maxima)
-    )
-    for name in ("threshold", "target", "estimate"):
-        value = getattr(found, name)
-        if not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise InputError(
-                f"path: {path} is damaged: {name} must be a finite number, got {value}."
-            )
-    return found
 
 # %% ../../nbs/watch/03_detect.ipynb #c122
 class Detection(NamedTuple):
     "What `kpw_detect` returns"
 
     detector: KPWDetector  # fitted, at the end of the series
-    trace: object  # a DataFrame with one row for each frame after the reference
+    trace: "pd.DataFrame"  # one row for each frame after the reference
 
 # %% ../../nbs/watch/03_detect.ipynb #c123
 def kpw_detect(
@@ -1351,7 +558,8 @@ def kpw_detect(
     True
     """
     Z = check_sample(series, "series", 4)
-    reference = check_number(reference, "reference", 2, len(Z) - 1, integer=True)
+    last = len(Z) - 1
+    reference = int(check_number(reference, "reference", 2, last, integer=True))
     if window is None:
         window = max(2, min(100, reference // 3))
     detector = KPWDetector(window, **options)
@@ -1387,7 +595,7 @@ def detection_delay(alarms, change: int) -> float:
     later = np.flatnonzero(np.asarray(alarms, bool)[change:])
     return float(later[0]) if len(later) else math.inf
 
-
+# %% ../../nbs/watch/03_detect.ipynb #c126_1
 def false_alarm_rate(alarms, change: int | None = None) -> float:
     """Share of the frames before the change with an alarm.
 
@@ -1411,90 +619,3 @@ def false_alarm_rate(alarms, change: int | None = None) -> float:
     """
     before = np.asarray(alarms, bool)[:change]
     return float(before.mean()) if len(before) else 0.0
-
-# %% ../../nbs/watch/03_detect.ipynb #c129
-def average_run_length(frames, alarmed, confidence: float = 0.95) -> tuple:
-    """ARL and its interval from streams without a change.
-
-    Some of them may have ended without an alarm.
-
-    Parameters
-    ----------
-    frames : sequence of int
-        Frames watched in each null stream, up to its first alarm or its end.
-    alarmed : sequence of bool
-        Did it end with an alarm?
-    confidence : float, default 0.95
-        Of the interval.
-
-    Returns
-    -------
-    estimate : float
-        Frames.
-    interval : tuple of float
-        Its bounds.
-
-    Examples
-    --------
-    >>> from kpw_nb.watch.detect import average_run_length
-    >>> average_run_length([10, 20, 30], [True, False, True])[0]
-    30.0
-    """
-    from scipy.stats import chi2
-
-    total, alarms = float(np.sum(frames)), int(np.sum(alarmed))
-    tail = (1 - check_number(confidence, "confidence", 0, 1)) / 2
-    low = 2 * total / chi2.ppf(1 - tail, 2 * alarms + 2)
-    if alarms == 0:
-        return math.inf, (low, math.inf)
-    return total / alarms, (low, 2 * total / chi2.ppf(tail, 2 * alarms))
-
-# %% ../../nbs/watch/03_detect.ipynb #c132
-def edd_curve(null, changed, change: int, n_points: int = 25):
-    """Expected detection delay against average run length.
-
-    Parameters
-    ----------
-    null : list of vectors
-        Statistics of streams without a change.
-    changed : list of vectors
-        Statistics of streams with a change.
-    change : int
-        Its index.
-    n_points : int, default 25
-        Thresholds.
-
-    Returns
-    -------
-    DataFrame
-        With the columns threshold, arl, edd, missed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kpw_nb.watch.detect import edd_curve
-    >>> noise = np.random.default_rng(0).normal(size=(2, 20, 60))
-    >>> edd_curve(noise[0], noise[1] + 3 * (np.arange(60) > 30), 31, 3).shape
-    (3, 4)
-    """
-    import pandas as pd
-
-    peaks = [np.maximum.accumulate(np.asarray(s, float)) for s in null]
-    after = [np.maximum.accumulate(np.asarray(s, float)[change:]) for s in changed]
-    shares = np.linspace(0.02, 0.98, n_points)
-    thresholds = np.quantile([p[-1] for p in peaks], shares)
-    rows = [_edd_point(h, peaks, after) for h in thresholds]
-    return pd.DataFrame(rows)
-
-
-def _edd_point(threshold, peaks, after):
-    "One point of the curve, from running maxima"
-    quiet = np.array([int((p <= threshold).sum()) for p in peaks])
-    late = np.array([int((a <= threshold).sum()) for a in after])
-    alarmed = quiet < [len(p) for p in peaks]
-    return dict(
-        threshold=threshold,
-        arl=average_run_length(quiet + alarmed, alarmed)[0],
-        edd=late.mean(),
-        missed=np.mean(late == [len(a) for a in after]),
-    )

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from ..ground.errors import InputError
 from kpw_nb.ground.core import (
     FAST,
     Result,
-    check_choice,
     check_number,
     kernel,
     root_seed,
@@ -27,11 +27,10 @@ from ..ground.engine import Engine, one_thread
 from ..theory.kernels import median_bandwidth, resolve_kernel
 from ..theory.distance import KPWProjector, WitnessProjector
 from ..compare.relabel import aggregate, permutation_pvalue, zscores
-from kpw_nb.watch.detect import (
+from .calibrate import block_length, block_of_columns, check_block
+from kpw_nb.watch.frames import (
     PairMMD,
     PairStatistic,
-    block_length,
-    block_of_columns,
     pair_statistic,
     stream_candidates,
     take,
@@ -70,7 +69,7 @@ def thin_sides(order, cut, most=60):
     left = left[spread(len(left), most)]
     return np.concatenate([left, right[spread(len(right), most)]]), len(left)
 
-
+# %% ../../nbs/watch/04_segment.ipynb #c009_2
 @singledispatch
 def cut_values(statistic: PairStatistic, M, order, low, grid):
     "The values of a statistic at the cuts it is tried at: those of the grid"
@@ -98,7 +97,7 @@ def _best_cut(K, low):
     "The cut with the largest S"
     return low + int(scan(K, np.arange(len(K)), low).argmax())
 
-
+# %% ../../nbs/watch/04_segment.ipynb #c015_2
 def _pieces(K):
     "The ends of four pieces (or fewer): the best cut, and that of each side"
     low, ends = max(5, len(K) // 20), [0, len(K)]
@@ -108,7 +107,7 @@ def _pieces(K):
         ends = sorted({*ends, *inner})
     return ends
 
-
+# %% ../../nbs/watch/04_segment.ipynb #c015_4
 def residual_block(Z):
     "Block length after the best cuts have been taken out"
     if (Z == Z[0]).all():
@@ -142,7 +141,7 @@ class Cuts:
         which = int(np.searchsorted(ends, column, side="right"))
         return which, column - (ends[which] - sizes[which])
 
-
+# %% ../../nbs/watch/04_segment.ipynb #c018_2
 def segment_cuts(Z, candidates, low):
     "The cuts of the frames Z"
     N = len(Z)
@@ -232,7 +231,7 @@ def _walk_outwards(cuts, accepted):
                 keep.append(cut)
     return keep
 
-
+# %% ../../nbs/watch/04_segment.ipynb #c033_2
 def locate(K, low, block, alpha, n_resamples, seed, engine):
     "The best cut, and the cuts that are not rejected"
     N, best = len(K), _best_cut(K, low)
@@ -260,7 +259,7 @@ class SegmentTest(NamedTuple):
     level: float  # it was tested at
     block: int  # frames that were permuted together
 
-
+# %% ../../nbs/watch/04_segment.ipynb #c036_2
 def search_changes(Z, plan, seeds, engine):
     "All tests, and the p-values of the changes by their places"
     tests, found = [], {}
@@ -362,11 +361,6 @@ def _check_plan(Z, alpha, block, min_size, max_changes, candidates, n_resamples)
         low = check_number(min_size, "min_size", 2, T // 2, integer=True)
     if max_changes is not None:
         most = check_number(max_changes, "max_changes", 1, integer=True)
-    if isinstance(block, str):
-        check_choice(block, "block", ("auto",))
-        block = None
-    else:
-        block = check_number(block, "block", 1, T // 4, integer=True)
 
     def default():
         fine = WitnessProjector(bandwidth=median_bandwidth(Z) / 2)
@@ -375,7 +369,7 @@ def _check_plan(Z, alpha, block, min_size, max_changes, candidates, n_resamples)
     return Plan(
         candidates=stream_candidates(candidates, default),
         low=low,
-        block=block,
+        block=check_block(block, T // 4),
         alpha=check_number(alpha, "alpha", 0, 1, open_low=True),
         n_resamples=check_number(n_resamples, "n_resamples", 19, integer=True),
         most=most,
@@ -386,12 +380,12 @@ def _check_series(series):
     "A series that can have changed"
     sample = as_sample(series, "series", 20)
     if (sample.values == sample.values[0]).all():
-        raise ValueError(
+        raise InputError(
             "series is constant (every frame is the same); there is nothing to compare."
         )
     return sample
 
-
+# %% ../../nbs/watch/04_segment.ipynb #c044_2
 def _find_changes(sample, plan, root, engine):
     "Search, locate, report"
     Z, seeds = sample.values, spawn_seeds(root, 1)[0]
