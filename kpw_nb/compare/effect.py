@@ -8,7 +8,7 @@ __all__ = []
 # %% ../../nbs/compare/08_effect.ipynb #c003
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
@@ -27,6 +27,9 @@ from .relabel import pvalue_interval
 from ..theory.representer import LandmarkMap, landmarks
 from ..ground.sample import Sample, pool, sample_columns, spread
 from ..theory.transport import wasserstein
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # %% ../../nbs/compare/08_effect.ipynb #c006
 _FOLDS, _FEWEST = 5, 4
@@ -48,7 +51,7 @@ def check_units(units, labels) -> np.ndarray:
 def deal(units, labels, K: int, g) -> np.ndarray:
     "(N,) which of K folds each row is in; the units of each sample go round in turn"
     has = [np.unique(units[labels == side]) for side in (0, 1)]
-    both = np.intersect1d(*has)
+    both = np.intersect1d(has[0], has[1])
     place = np.full(units.max() + 1, -1)
     place[g.permutation(both)] = np.arange(len(both))
     for own in has:
@@ -113,7 +116,8 @@ def ridge_path(F, labels, blocks) -> Path:
     C = (F - centre) * root[:, None]
     values, V = eigh(C.T @ C)
     values, U = np.maximum(values, 0), C @ V
-    b, best = U.T @ (root * y), None
+    b = U.T @ (root * y)
+    best: Path | None = None
     for ridge in _RIDGES:
         damp = 1 / (values + ridge * max(values[-1], TINY))
         rest = root * y - U @ (damp * b)
@@ -124,6 +128,7 @@ def ridge_path(F, labels, blocks) -> Path:
             best = Path(
                 auc, V @ (damp * b), centre, np.concatenate([s for s, _ in parts])
             )
+    assert best is not None  # there is a ridge
     return best
 
 
@@ -207,7 +212,7 @@ def placements(scores, labels, units=None) -> Placed:
     count[x], count[y] = len(y), len(x)
     wins[x] = len(y) - both_sides(np.sort(scores[y]), scores[x]) / 2
     wins[y] = both_sides(np.sort(scores[x]), scores[y]) / 2
-    shared = [] if units is None else np.intersect1d(units[x], units[y])
+    shared = np.intersect1d(units[x], units[y]) if units is not None else np.empty(0)
     for u in shared:
         i, j = x[units[x] == u], y[units[y] == u]
         own = (np.sign(np.subtract.outer(scores[j], scores[i])) + 1) / 2
@@ -599,7 +604,7 @@ class Effect(Result):
     total_variation: float
     distance: float
     distance_interval: tuple
-    columns: "pandas.DataFrame"  # noqa: F821  imported only when it is needed
+    columns: "pd.DataFrame"
     confidence: float
     scores: np.ndarray
     labels: np.ndarray
@@ -706,9 +711,22 @@ def measure_effect(
     least = max(2 * interval_of(cut, confidence)[0] - 1, 0.0)
     names, count = tuple(r.name for r in crossed.rules), len(np.unique(unit))
     pairs = pair_share(Z, labels, folds, unit, confidence)
-    how = names, crossed.trained, None if units is None else count, pairs
-    size = auc.value, interval_of(auc, confidence), least, *near
-    return Effect(*size, columns, confidence, crossed.scores, labels, folds, *how)
+    return Effect(
+        auc.value,
+        interval_of(auc, confidence),
+        least,
+        near[0],
+        near[1],
+        columns,
+        confidence,
+        crossed.scores,
+        labels,
+        folds,
+        names,
+        crossed.trained,
+        None if units is None else count,
+        pairs,
+    )
 
 # %% ../../nbs/compare/08_effect.ipynb #c041_1
 def _line(projector, scores, Z, labels, folds, rng):

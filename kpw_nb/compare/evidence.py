@@ -85,8 +85,10 @@ def pair_indices(coordinates: Coordinates) -> np.ndarray:
     return np.array([i, j])[:, apart & same]
 
 
-def _atanh_correlation(product, means, squares, i, j):
-    "Fisher's transform of correlations from means over one sample, for each labelling"
+def _atanh_correlation(moments, i, j):
+    """Fisher's transform of correlations, for each labelling, from the means over one
+    sample of products, coordinates and their squares"""
+    product, means, squares = moments
     spread = np.sqrt(np.maximum(squares - means**2, 0))
     both = spread[:, i] * spread[:, j]
     r = (product - means[:, i] * means[:, j]) / np.where(both > 1e-9, both, np.inf)
@@ -127,7 +129,7 @@ class PairEvidence:
             P = marks @ (self.C[:, i] * self.C[:, j])
             of_x = [S[:-1] / n for S in (P, *sums)]
             of_y = [(S[-1] - S[:-1]) / m for S in (P, *sums)]
-            gap = _atanh_correlation(*of_x, i, j) - _atanh_correlation(*of_y, i, j)
+            gap = _atanh_correlation(of_x, i, j) - _atanh_correlation(of_y, i, j)
             found.append(-log_ndtr(-np.abs(gap) * size) - np.log(2))
         return np.hstack(found)
 

@@ -176,7 +176,7 @@ def pair_effect(X, Y, i: int, j: int, order: int = 1) -> str:
     for part in (np.flatnonzero(known[:n]), n + np.flatnonzero(known[n:])):
         x, y = a[part] - a[part].mean(), b[part] - b[part].mean()
         r.append(x @ y / max(np.sqrt((x @ x) * (y @ y)), TINY))
-    return _in_both(_PAIR[order], *r, lambda v: f"{v:.2f}")
+    return _in_both(_PAIR[order], r[0], r[1], "{:.2f}".format)
 
 # %% ../../nbs/compare/07_explain.ipynb #c023
 def unusual_columns(A, B, owner) -> np.ndarray:

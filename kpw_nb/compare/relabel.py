@@ -9,7 +9,7 @@ __all__ = ['Relabelling', 'Free', 'Strata', 'resample', 'permutation_test']
 import math
 import warnings
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -171,6 +171,9 @@ class Strata(Relabelling):
 
     strata: np.ndarray
     n: int
+    _order: np.ndarray = field(init=False, repr=False)
+    _becomes_x: np.ndarray = field(init=False, repr=False)
+    _parts: list = field(init=False, repr=False)
 
     def __post_init__(self):
         codes = np.unique(np.asarray(self.strata), return_inverse=True)[1].ravel()
@@ -192,7 +195,7 @@ class Strata(Relabelling):
     @cached_property
     def count(self) -> float:
         "The product over the strata; infinite beyond 10^15"
-        total = 1
+        total: float = 1
         for size, of_x, _ in self._parts:
             many = size > 60 and of_x not in (0, size)
             total *= math.inf if many else math.comb(size, of_x)
@@ -654,9 +657,18 @@ def permutation_test(
     >>> permutation_test(lambda marks: ~marks @ z, 3, 3, rng=0).pvalue
     0.05
     """
-    tails = dict(alternative=alternative, stop_after=stop_after, confidence=confidence)
-    run = dict(rng=rng, workers=workers, batch=batch, progress=progress)
-    return calibrated(statistic, Free(n, m), n_resamples=n_resamples, **tails, **run)
+    return calibrated(
+        statistic,
+        Free(n, m),
+        n_resamples=n_resamples,
+        alternative=alternative,
+        stop_after=stop_after,
+        confidence=confidence,
+        rng=rng,
+        workers=workers,
+        batch=batch,
+        progress=progress,
+    )
 
 # %% ../../nbs/compare/01_relabel.ipynb #c067
 def rounding(rows) -> np.ndarray:

@@ -323,10 +323,11 @@ class Contrast(Statistic):
 
     def cuts(self, order=None) -> np.ndarray:
         "(N - 1,) values of all cuts: X is the first 1, 2, ... points of an order"
-        order = np.arange(self.points) if order is None else order
-        masses = np.ones(self.points) if self.masses is None else self.masses
+        N = len(self.features)
+        order = np.arange(N) if order is None else order
+        masses = np.ones(N) if self.masses is None else self.masses
         A = cut_contrasts(self.features[order], masses[order])
-        size = effective_size(np.arange(1, self.points), self.points)
+        size = effective_size(np.arange(1, N), N)
         return contrast_value(A, size, self.apart, self.matrix)
 
 # %% ../../nbs/compare/04_statistics.ipynb #c036
@@ -551,6 +552,7 @@ class Member(NamedTuple):
     def make(self, pool: Pool) -> Statistic:
         "Its statistic, for the rows of the pool"
         if self.features is None:
+            assert self.more is not None  # one of the two is given
             return self.more(pool)
         found = self.features(pool)
         return Contrast(found.raw(pool.rows), found.apart, found.matrix)

@@ -245,8 +245,8 @@ def stream(samples, choose: Callable, kept: int, engine: Engine, encode=learn):
     sums_of = [m for m in family if m.features is not None and shares[0].groups]
     if not sums_of:
         parts = [member.make(learnt) for member in family]
-        made = Together(parts), design, tuple(rows), encoder
-        return Streamed(*made, learnt, family, shares)
+        both, statistic = tuple(rows), Together(parts)
+        return Streamed(statistic, design, both, encoder, learnt, family, shares)
     maps = [m.features(learnt) for m in sums_of]
     raw = [found.raw(learnt.rows) for found in maps]
     units = np.concatenate([np.abs(A).max(0) for A in raw])
@@ -260,5 +260,5 @@ def stream(samples, choose: Callable, kept: int, engine: Engine, encode=learn):
         for m in family
     ]
     strata = Parts((design, Free(*(share.groups for share in shares))))
-    made = Together(parts), strata, tuple(rows), encoder
-    return Streamed(*made, learnt, family, shares)
+    both, statistic = tuple(rows), Together(parts)
+    return Streamed(statistic, strata, both, encoder, learnt, family, shares)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from importlib.metadata import version
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -313,7 +313,7 @@ def labels_of(X, Y) -> np.ndarray:
 class Tried(NamedTuple):
     "A projector and what it reached on held-out data"
 
-    projector: object
+    projector: Any
     pvalue: float
     zscore: float
 
@@ -879,7 +879,7 @@ def setting_lines(facts: dict) -> dict:
     return lines | dict(seed=str(facts["seed"]))
 
 # %% ../../nbs/compare/10_twosample.ipynb #c100
-SUMMARY = ("answer", "p is", "p between", "most seen by", "columns", "design")
+SUMMARY: tuple = ("answer", "p is", "p between", "most seen by", "columns", "design")
 SUMMARY += ("assumes", "method", "choices", "candidates", "seed", "seconds")
 
 
@@ -944,7 +944,7 @@ class KPWTestResult(Result):
     null_distribution: np.ndarray
     seed: int
     seconds: dict
-    projector: object
+    projector: Any
     samples: tuple
     encoding: Encoder
     design: Design
@@ -998,10 +998,14 @@ class KPWTestResult(Result):
             a bound on the total variation; the distance; `columns` in their own units.
         """
         if confidence not in self._effects:
-            options = dict(owner=self.encoding.owner, units=self.design.units)
-            options |= dict(confidence=confidence, rng=spawn_seeds(self.seed, 4)[3])
-            found = measure_effect(self.projector, *self.samples, **options)
-            self._effects[confidence] = found
+            self._effects[confidence] = measure_effect(
+                self.projector,
+                *self.samples,
+                owner=self.encoding.owner,
+                units=self.design.units,
+                confidence=confidence,
+                rng=spawn_seeds(self.seed, 4)[3],
+            )
         return self._effects[confidence]
 
     def facts(

@@ -17,6 +17,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import Literal, cast, overload
 
 import numpy as np
 from llvmlite import ir
@@ -35,6 +36,29 @@ def _as_number(value, name, integer):
     return int(value) if integer else float(value)
 
 # %% ../../nbs/ground/01_core.ipynb #c005_b
+@overload
+def check_number(
+    value,
+    name: str,
+    low: float = ...,
+    high: float = ...,
+    *,
+    integer: Literal[True],
+    open_low: bool = ...,
+) -> int: ...
+
+
+@overload
+def check_number(
+    value,
+    name: str,
+    low: float = ...,
+    high: float = ...,
+    integer: bool = ...,
+    open_low: bool = ...,
+) -> float: ...
+
+
 def check_number(
     value,
     name: str,
@@ -69,7 +93,8 @@ def as_rng(rng=None) -> np.random.Generator:
     "The `rng` argument of every function here as a NumPy generator"
     if rng is None or isinstance(rng, (np.random.Generator, np.random.SeedSequence)):
         return np.random.default_rng(rng)
-    if isinstance(rng, numbers.Integral) and not isinstance(rng, bool) and rng >= 0:
+    whole = isinstance(rng, numbers.Integral) and not isinstance(rng, bool)
+    if whole and int(rng) >= 0:
         return np.random.default_rng(int(rng))
     raise TypeError(
         "rng must be a non-negative integer, a numpy Generator, a SeedSequence or "
@@ -77,9 +102,14 @@ def as_rng(rng=None) -> np.random.Generator:
     )
 
 # %% ../../nbs/ground/01_core.ipynb #c013
+def _sequence(g) -> np.random.SeedSequence:
+    "The seeds that a generator began with"
+    return cast(np.random.SeedSequence, g.bit_generator.seed_seq)
+
+
 def spawn_seeds(rng, n: int) -> list:
     "`n` independent children: one for each start, permutation or trial"
-    return as_rng(rng).bit_generator.seed_seq.spawn(n)
+    return _sequence(as_rng(rng)).spawn(n)
 
 # %% ../../nbs/ground/01_core.ipynb #c016
 def _is_fresh(g):
@@ -97,12 +127,12 @@ def root_seed(rng=None) -> int:
     if isinstance(rng, np.random.Generator):
         fresh = _is_fresh(rng)
         bits = int.from_bytes(rng.bytes(16), "little")  # in any case it moves on
-        return rng.bit_generator.seed_seq.entropy if fresh else bits
+        return cast(int, _sequence(rng).entropy) if fresh else bits
     if isinstance(rng, np.random.SeedSequence):
         if isinstance(rng.entropy, int) and not rng.spawn_key:
             return rng.entropy
         return int.from_bytes(rng.generate_state(4).tobytes(), "little")
-    return as_rng(rng).bit_generator.seed_seq.entropy
+    return cast(int, _sequence(as_rng(rng)).entropy)
 
 # %% ../../nbs/ground/01_core.ipynb #c019
 _IMPORT = re.compile(

@@ -681,7 +681,7 @@ def encode_others(encoder: Encoder, *tables) -> tuple:
     "Other tables with the same columns, by what was learnt before"
     found = [_read(table, name, 1) for table, name in zip(tables, "XY")]
     if len(found) == 2:
-        found = match_columns(*found)
+        found = list(match_columns(*found))
     for t in found:
         trained_order(encoder.names, t.names, t.name)
     return tuple(encoded(encoder, _ready(t, encoder.missing)) for t in found)

@@ -760,10 +760,10 @@ def read_table(
     *,
     columns=(),
     drop=(),
-    label: str = None,
-    id: str = None,
+    label: str | None = None,
+    id: str | None = None,
     header: str = "auto",
-    content: bytes = None,
+    content: bytes | None = None,
 ) -> Table:
     """A table from a file, or a `InputError` that says what to do.
 
@@ -940,7 +940,7 @@ def read_samples(
     x,
     y=None,
     *,
-    label: str = None,
+    label: str | None = None,
     **options,
 ) -> Samples:
     """Two samples from two files, from one with labels, or from an npz with X and Y.

@@ -10,7 +10,7 @@ import math
 import os
 import re
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -238,7 +238,7 @@ def _as_array(X):
     return np.asarray(X, dtype=object) if A.dtype.kind in "USmM" else A
 
 # %% ../../nbs/ground/02_table.ipynb #c018_a
-def as_floats(A, name: str) -> np.ndarray | None:
+def as_floats(A: Any, name: str) -> Any:
     "An array of numbers as float64, masked entries as NaN; None for anything else"
     if np.ma.isMaskedArray(A):
         A = A.filled(np.nan) if A.dtype.kind == "f" else A.astype(float).filled(np.nan)
@@ -521,10 +521,11 @@ def match_columns(X: Columns, Y: Columns) -> tuple:
 def join_columns(parts: list) -> Columns:
     "The rows of several blocks of one table"
     first = parts[0]
-    names, kinds = first.names, list(first.kinds)
+    names, kinds = first.names, first.kinds
     for part in parts[1:]:
         both = zip(kinds, part.kinds, names)
-        kinds = [common_kind(a, b, c, ("one block", "another")) for a, b, c in both]
+        blocks = "one block", "another"
+        kinds = tuple(common_kind(a, b, c, blocks) for a, b, c in both)
     parts = [in_kinds(part, names, kinds) for part in parts]
     texts = []
     for same in zip(*[part.texts for part in parts]):

@@ -19,7 +19,7 @@ import warnings
 from contextlib import contextmanager
 from functools import partial
 from html import escape, unescape
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import ipywidgets as widgets
 import numpy as np
@@ -1095,7 +1095,7 @@ def descent_data() -> dict:
         n=run.n,
         eta=run.eta,
         window=WINDOW,
-        most=math.ceil(1000 * sure.upper_bound) / 1000,
+        most=math.ceil(1000 * cast(float, sure.upper_bound)) / 1000,
         points=np.round(run.points, 3).tolist(),
         digits=DIGITS,
         turns=turns,
