@@ -36,6 +36,11 @@ def averages(codes) -> csr_array:
         (1 / sizes[codes], (codes, np.arange(len(codes)))), (len(sizes), len(codes))
     )
 
+# %% ../../nbs/compare/02_designs.ipynb #c010_2
+def without_means(F, blocks) -> np.ndarray:
+    "Features of points without the mean of their block"
+    return F - (averages(blocks) @ F)[blocks]
+
 # %% ../../nbs/compare/02_designs.ipynb #c013
 def signed_weights(marks, masses=None) -> np.ndarray:
     "(B, C) weights: those of marked points sum to one, those of others to minus one"
@@ -44,6 +49,29 @@ def signed_weights(marks, masses=None) -> np.ndarray:
     of_x = marks @ mass
     scale = np.where(marks, (1 / of_x)[:, None], (-1 / (n - of_x))[:, None])
     return scale * mass
+
+# %% ../../nbs/compare/02_designs.ipynb #c013_3
+def shared_by_rows(W, members) -> np.ndarray:
+    "(B, rows) weights of rows, for (B, points) weights of points"
+    return (W / np.bincount(members))[:, members]
+
+# %% ../../nbs/compare/02_designs.ipynb #c018
+def bring_together(Z, batches) -> np.ndarray:
+    "Z without the effects of batches, as far as they can be told from noise"
+    M, sizes = averages(batches), np.bincount(batches)
+    means = M @ Z
+    within = ((Z - means[batches]) ** 2).sum(0) / max(len(Z) - len(sizes), 1)
+    spread = ((means - means.mean(0)) ** 2).sum(0) / max(len(sizes) - 1, 1)
+    between = np.maximum(spread - within * (1 / sizes).mean(), 0.0)
+    share = between / (between + within / sizes[:, None] + TINY)
+    return Z - (share * (means - Z.mean(0)))[batches]
+
+# %% ../../nbs/compare/02_designs.ipynb #c019_1
+def samples_together(X: Sample, Y: Sample, batches) -> tuple:
+    "Both samples without the effects of batches"
+    Z = bring_together(np.vstack([X.values, Y.values]), batches)
+    parts = np.split(Z, [len(X)])
+    return tuple(replace(s, values=v) for s, v in zip((X, Y), parts))
 
 # %% ../../nbs/compare/02_designs.ipynb #c010x
 @dataclass(frozen=True, eq=False)
@@ -95,9 +123,7 @@ class Design:
 
     def centred(self, F) -> np.ndarray:
         "Features of points without the mean of their stratum"
-        if self.blocks is None:
-            return F
-        return F - (averages(self.blocks) @ F)[self.blocks]
+        return F if self.blocks is None else without_means(F, self.blocks)
 
     def features(self, F) -> np.ndarray:
         "(points, r) features of points, of (rows, r) features of rows"
@@ -121,9 +147,7 @@ class Design:
         W = signed_weights(marks, self.masses)
         if self.blocks is not None:
             W = W - (averages(self.blocks) @ W.T).T[:, self.blocks]
-        if self.members is None:
-            return W
-        return (W / np.bincount(self.members))[:, self.members]
+        return W if self.members is None else shared_by_rows(W, self.members)
 
     def of_rows(self, marks) -> np.ndarray:
         "(B, rows) marks of rows, for marks of points"
@@ -133,20 +157,7 @@ class Design:
         "Both samples, with strata brought together"
         if self.batches is None:
             return X, Y
-        Z = bring_together(np.vstack([X.values, Y.values]), self.batches)
-        parts = np.split(Z, [len(X)])
-        return tuple(replace(s, values=v) for s, v in zip((X, Y), parts))
-
-# %% ../../nbs/compare/02_designs.ipynb #c018
-def bring_together(Z, batches) -> np.ndarray:
-    "Z without the effects of batches, as far as they can be told from noise"
-    M, sizes = averages(batches), np.bincount(batches)
-    means = M @ Z
-    within = ((Z - means[batches]) ** 2).sum(0) / max(len(Z) - len(sizes), 1)
-    spread = ((means - means.mean(0)) ** 2).sum(0) / max(len(sizes) - 1, 1)
-    between = np.maximum(spread - within * (1 / sizes).mean(), 0.0)
-    share = between / (between + within / sizes[:, None] + TINY)
-    return Z - (share * (means - Z.mean(0)))[batches]
+        return samples_together(X, Y, self.batches)
 
 # %% ../../nbs/compare/02_designs.ipynb #c021
 class Named(NamedTuple):
@@ -161,17 +172,23 @@ class Named(NamedTuple):
         whole = isinstance(name, float) and name.is_integer()
         return called(int(name) if whole else name)
 
-
+# %% ../../nbs/compare/02_designs.ipynb #c021_2
 def _is_pair(value):
     "Two lists of labels?"
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         return False
     return all(hasattr(v, "__len__") and not isinstance(v, (str, bytes)) for v in value)
 
+# %% ../../nbs/compare/02_designs.ipynb #c021_4
+def _no_label(values) -> np.ndarray:
+    "Which are None, NaN, NA or NaT?"
+    import pandas as pd
 
-def _one_column(labels, table, argument):
-    "The labels of one sample's rows as a list"
-    values = np.asarray(labels, dtype=object)
+    return np.asarray(pd.isna(values), dtype=bool)
+
+# %% ../../nbs/compare/02_designs.ipynb #c021_7
+def _check_list(values, table, argument):
+    "Raise if labels are no list with one label for each row"
     if values.ndim != 1:
         raise InputError(
             f"{argument} must hold a list of labels for {sample_mark(table.name)}, one "
@@ -186,6 +203,10 @@ def _one_column(labels, table, argument):
             "pass one label for each row",
             argument=argument,
         )
+
+# %% ../../nbs/compare/02_designs.ipynb #c021_9
+def _check_no_gap(values, table, argument):
+    "Raise if a row has no label"
     gaps = _no_label(values)
     if gaps.any():
         raise InputError(
@@ -196,14 +217,14 @@ def _one_column(labels, table, argument):
             sample=table.name,
             row=table.rows[gaps.argmax()],
         )
+
+# %% ../../nbs/compare/02_designs.ipynb #c021_a
+def _one_column(labels, table, argument):
+    "The labels of one sample's rows as a list"
+    values = np.asarray(labels, dtype=object)
+    _check_list(values, table, argument)
+    _check_no_gap(values, table, argument)
     return values
-
-
-def _no_label(values) -> np.ndarray:
-    "Which are None, NaN, NA or NaT?"
-    import pandas as pd
-
-    return np.asarray(pd.isna(values), dtype=bool)
 
 # %% ../../nbs/compare/02_designs.ipynb #c022
 def _of_table(column, table, argument):
@@ -223,7 +244,7 @@ def _of_table(column, table, argument):
         )
     return table.column(column)
 
-
+# %% ../../nbs/compare/02_designs.ipynb #c022_2
 def read_labels(value, argument: str, X: Columns, Y: Columns) -> Named:
     "The labels of an argument: a column of both tables, or a pair of lists"
     parts = value
@@ -256,7 +277,7 @@ def _check_both_sides(blocks: Named, n: int, what: str):
             "leave it out, or merge it with another stratum",
         )
 
-
+# %% ../../nbs/compare/02_designs.ipynb #c024_2
 def _check_not_shared(clusters: Named, X: Columns, Y: Columns):
     "Without pairing no cluster has rows in both samples"
     n = len(X)
@@ -288,7 +309,7 @@ def _check_paired(clusters: Named, n: int):
             argument="paired",
         )
 
-
+# %% ../../nbs/compare/02_designs.ipynb #c025_2
 def _check_equal(X: Columns, Y: Columns):
     "Row i goes with row i"
     if len(X) != len(Y):
@@ -300,10 +321,11 @@ def _check_equal(X: Columns, Y: Columns):
             argument="paired",
         )
 
-
+# %% ../../nbs/compare/02_designs.ipynb #c025_4
 def _one_stratum(inner: np.ndarray, strata: Named, shown) -> np.ndarray:
     "The stratum of each inner group of rows, which must be one"
     first = np.zeros(inner.max() + 1, np.int64)
+    # written from the last row to the first, so that the first row's stratum stays
     first[inner[::-1]] = strata.codes[::-1]
     wrong = np.flatnonzero(first[inner] != strata.codes)
     if len(wrong):
@@ -316,21 +338,27 @@ def _one_stratum(inner: np.ndarray, strata: Named, shown) -> np.ndarray:
     return first
 
 # %% ../../nbs/compare/02_designs.ipynb #c027
+def _pairs_design(X, Y, strata):
+    "Row i of X and row i of Y are a pair"
+    _check_equal(X, Y)
+    n = len(X)
+    pairs = np.tile(np.arange(n), 2)
+    if strata is not None:
+        _one_stratum(pairs, strata, lambda i: f"pair {verbatim(X.rows[i])}")
+    return Design(
+        Strata(pairs, n),
+        blocks=pairs,
+        units=pairs,
+        description=f"labels are swapped within {n} pairs of rows",
+        assumes="that pairs are independent of each other",
+    )
+
+# %% ../../nbs/compare/02_designs.ipynb #c027_2
 def _rows_design(X, Y, strata, paired):
     "Rows are the points"
-    n, m = len(X), len(Y)
     if paired:
-        _check_equal(X, Y)
-        pairs = np.tile(np.arange(n), 2)
-        if strata is not None:
-            _one_stratum(pairs, strata, lambda i: f"pair {verbatim(X.rows[i])}")
-        return Design(
-            Strata(pairs, n),
-            blocks=pairs,
-            units=pairs,
-            description=f"labels are swapped within {n} pairs of rows",
-            assumes="that pairs are independent of each other",
-        )
+        return _pairs_design(X, Y, strata)
+    n, m = len(X), len(Y)
     if strata is None:
         return Design(Free(n, m))
     _check_both_sides(strata, n, "rows")
@@ -342,6 +370,13 @@ def _rows_design(X, Y, strata, paired):
     )
 
 # %% ../../nbs/compare/02_designs.ipynb #c028
+def _by_first_row(codes) -> np.ndarray:
+    "Different codes in the order of their first rows"
+    import pandas as pd
+
+    return pd.unique(codes)
+
+
 def _cluster_points(clusters: Named, n: int):
     "The point of each row: clusters of X first, each by its first row; and their codes"
     parts = [_by_first_row(part) for part in np.split(clusters.codes, [n])]
@@ -351,44 +386,45 @@ def _cluster_points(clusters: Named, n: int):
     side = np.arange(len(clusters.codes)) >= n
     return place[side.astype(int), clusters.codes], np.concatenate(parts), len(parts[0])
 
+# %% ../../nbs/compare/02_designs.ipynb #c028_3
+def _exchange_clusters(codes, n, strata, paired) -> tuple:
+    "How points are relabelled, their blocks and a description; n of them are of X"
+    if paired:
+        words = f"labels are swapped within {n} clusters that are in both samples"
+        return Strata(codes, n), codes, words
+    if strata is None:
+        return Free(n, len(codes) - n), None, "whole clusters carry the label"
+    _check_both_sides(strata, n, "clusters")
+    words = f"whole clusters carry the label, within {len(strata.names)} strata"
+    return Strata(strata.codes, n), strata.codes, words
 
-def _by_first_row(codes) -> np.ndarray:
-    "Different codes in the order of their first rows"
-    import pandas as pd
-
-    return pd.unique(codes)
-
-
+# %% ../../nbs/compare/02_designs.ipynb #c028_5
 def _clusters_design(X, Y, strata, clusters, paired, weigh):
     "Clusters are the points"
-    n = len(X)
+    n, of_points = len(X), None
     if paired:
         _check_paired(clusters, n)
     else:
         _check_not_shared(clusters, X, Y)
     members, codes, of_x = _cluster_points(clusters, n)
-    sizes = f"{of_x} + {len(codes) - of_x} clusters with {n} + {len(Y)} rows"
-    common = dict(members=members, units=clusters.codes, weigh=weigh)
-    assumes = "that clusters are independent of each other"
     if strata is not None:
         first = _one_stratum(
             clusters.codes, strata, lambda c: f"cluster {clusters.shown(c)}"
         )
-    if paired:
-        words = f"labels are swapped within {of_x} clusters that are in both samples"
-        common |= dict(blocks=codes, description=words, assumes=assumes)
-        return Design(Strata(codes, of_x), **common)
-    if strata is None:
-        words = f"whole clusters carry the label: {sizes}"
-        free = Free(of_x, len(codes) - of_x)
-        return Design(free, description=words, assumes=assumes, **common)
-    of_points = Named(first[codes], strata.names)
-    _check_both_sides(of_points, of_x, "clusters")
-    words = (
-        f"whole clusters carry the label, within {len(strata.names)} strata: {sizes}"
+        of_points = Named(first[codes], strata.names)
+    relabelling, blocks, words = _exchange_clusters(codes, of_x, of_points, paired)
+    if not paired:
+        sizes = f"{of_x} + {len(codes) - of_x} clusters with {n} + {len(Y)} rows"
+        words = f"{words}: {sizes}"
+    return Design(
+        relabelling,
+        members=members,
+        blocks=blocks,
+        units=clusters.codes,
+        weigh=weigh,
+        description=words,
+        assumes="that clusters are independent of each other",
     )
-    common |= dict(blocks=of_points.codes, description=words, assumes=assumes)
-    return Design(Strata(of_points.codes, of_x), **common)
 
 # %% ../../nbs/compare/02_designs.ipynb #c029
 def _without(table, names):
@@ -402,7 +438,7 @@ def _without(table, names):
         )
     return in_kinds(table, *map(tuple, zip(*kept)))
 
-
+# %% ../../nbs/compare/02_designs.ipynb #c029_2
 def _whole_rows(X, Y, together):
     "Which rows of X and of Y have no gap; `together`: a pair goes as a whole"
     whole = [~has_gap(table) for table in (X, Y)]
@@ -410,7 +446,24 @@ def _whole_rows(X, Y, together):
         whole = [whole[0] & whole[1]] * 2
     return [np.flatnonzero(part) for part in whole]
 
+# %% ../../nbs/compare/02_designs.ipynb #c029_4
+def _only(labels, rows):
+    "The labels of some rows, counted anew"
+    used, codes = np.unique(labels.codes[rows], return_inverse=True)
+    return Named(codes.ravel(), labels.names[used])
 
+# %% ../../nbs/compare/02_designs.ipynb #c029_6
+def _without_gaps(X, Y, labels, pairs) -> tuple:
+    "Tables and labels of rows without gaps, and how many rows of each went"
+    if pairs:
+        _check_equal(X, Y)
+    kept = _whole_rows(X, Y, pairs)
+    dropped = len(X) - len(kept[0]), len(Y) - len(kept[1])
+    rows = np.concatenate([kept[0], len(X) + kept[1]])
+    labels = {k: _only(v, rows) for k, v in labels.items()}
+    return X.take(kept[0]), Y.take(kept[1]), labels, dropped
+
+# %% ../../nbs/compare/02_designs.ipynb #c029_8
 class DesignOptions(NamedTuple):
     "The options of a design, as the user gave them"
 
@@ -424,7 +477,33 @@ class DesignOptions(NamedTuple):
         "Is there no design?"
         return self.strata is None and self.clusters is None and not self.paired
 
+# %% ../../nbs/compare/02_designs.ipynb #c030
+def _check_options(options: DesignOptions):
+    "Raise if an option is invalid"
+    check_choice(options.weigh, "weigh", ("clusters", "rows"))
+    if not isinstance(options.paired, (bool, np.bool_)):
+        raise TypeError(
+            f"paired must be True or False, got {options.paired!r}; to pair rows by a "
+            "name, pass it as clusters together with paired=True."
+        )
 
+# %% ../../nbs/compare/02_designs.ipynb #c031
+def make_design(X: Columns, Y: Columns, labels: dict, options: DesignOptions) -> Design:
+    "The design of two tables, from the labels of their rows"
+    strata, clusters = labels.get("strata"), labels.get("clusters")
+    if clusters is None:
+        design = _rows_design(X, Y, strata, options.paired)
+    else:
+        design = _clusters_design(X, Y, strata, clusters, options.paired, options.weigh)
+    return design if strata is None else replace(design, batches=strata.codes)
+
+# %% ../../nbs/compare/02_designs.ipynb #c031_5
+def _as_columns(T, name):
+    "A table as its columns"
+    found = sample_columns(T) if isinstance(T, Sample) else read_columns(T, name)
+    return replace(found, name=name)
+
+# %% ../../nbs/compare/02_designs.ipynb #c031_6
 class Designed(NamedTuple):
     "Two tables to test, and how"
 
@@ -433,23 +512,7 @@ class Designed(NamedTuple):
     design: Design
     dropped: tuple = (0, 0)  # rows with gaps that were left out
 
-# %% ../../nbs/compare/02_designs.ipynb #c030
-def _check_options(options: DesignOptions):
-    "An error for options that do not exist"
-    check_choice(options.weigh, "weigh", ("clusters", "rows"))
-    if not isinstance(options.paired, (bool, np.bool_)):
-        raise TypeError(
-            f"paired must be True or False, got {options.paired!r}; to pair rows by a "
-            "name, pass it as clusters together with paired=True."
-        )
-
-
-def _as_columns(T, name):
-    "A table as its columns"
-    found = sample_columns(T) if isinstance(T, Sample) else read_columns(T, name)
-    return replace(found, name=name)
-
-
+# %% ../../nbs/compare/02_designs.ipynb #c031_7
 def read_design(X, Y, options: DesignOptions, missing: str = "error") -> Designed:
     """Both tables without the columns of the design, and the design.
 
@@ -478,30 +541,8 @@ def read_design(X, Y, options: DesignOptions, missing: str = "error") -> Designe
     dropped = 0, 0
     if missing == "drop":
         pairs = options.paired and options.clusters is None
-        if pairs:
-            _check_equal(X, Y)
-        kept = _whole_rows(X, Y, pairs)
-        dropped = len(X) - len(kept[0]), len(Y) - len(kept[1])
-        rows = np.concatenate([kept[0], len(X) + kept[1]])
-        labels = {k: _only(v, rows) for k, v in labels.items()}
-        X, Y = X.take(kept[0]), Y.take(kept[1])
+        X, Y, labels, dropped = _without_gaps(X, Y, labels, pairs)
     return Designed(X, Y, make_design(X, Y, labels, options), dropped)
-
-
-def _only(labels, rows):
-    "The labels of some rows, counted anew"
-    used, codes = np.unique(labels.codes[rows], return_inverse=True)
-    return Named(codes.ravel(), labels.names[used])
-
-# %% ../../nbs/compare/02_designs.ipynb #c031
-def make_design(X: Columns, Y: Columns, labels: dict, options: DesignOptions) -> Design:
-    "The design of two tables, from the labels of their rows"
-    strata, clusters = labels.get("strata"), labels.get("clusters")
-    if clusters is None:
-        design = _rows_design(X, Y, strata, options.paired)
-    else:
-        design = _clusters_design(X, Y, strata, clusters, options.paired, options.weigh)
-    return design if strata is None else replace(design, batches=strata.codes)
 
 # %% ../../nbs/compare/02_designs.ipynb #c031_2
 def _looks_like_cluster(x, y):
@@ -513,7 +554,7 @@ def _looks_like_cluster(x, y):
     rows = len(x.codes) + len(y.codes)
     return not names[0] & names[1] and rows >= 2 * (len(names[0]) + len(names[1]))
 
-
+# %% ../../nbs/compare/02_designs.ipynb #c031_9
 def warn_if_clustered(X: Columns, Y: Columns):
     "Warn if a column of matched tables looks like one that tells clusters"
     texts = [c for c, kind in zip(X.names, X.kinds) if kind == "category"]

@@ -60,7 +60,7 @@ class Neighbours(NamedTuple):
     distance: np.ndarray  # (U, k) how far they are
     place: np.ndarray  # (N,) which of the different points each point is
 
-
+# %% ../../nbs/compare/03_features.ipynb #c018_1
 def find_neighbours(Z, k: int) -> Neighbours:
     "The k nearest others of each different point"
     points, place = np.unique(Z, axis=0, return_inverse=True)
@@ -77,6 +77,29 @@ def find_neighbours(Z, k: int) -> Neighbours:
     )
 
 # %% ../../nbs/compare/03_features.ipynb #c024
+def _log(x, top):
+    "The logarithm, with a floor at what is rounding beside `top`"
+    return np.log(np.maximum(x, 1e-12 * max(top, TINY)))
+
+# %% ../../nbs/compare/03_features.ipynb #c024_2
+def spacing_score(neighbours: Neighbours, k: int) -> np.ndarray:
+    "log of the distance to the k-th neighbour, or the last"
+    if not neighbours.distance.size:
+        return np.zeros(len(neighbours.place))
+    far = neighbours.distance[:, :k][:, -1]
+    return np.round(_log(far, far.max()), 9)[neighbours.place]
+
+# %% ../../nbs/compare/03_features.ipynb #c025
+def _axes(z, S, most):
+    "Leading eigenvectors of zᵀz, descending; S is zᵀz, or zzᵀ if that is smaller"
+    values, V = eigh(S, subset_by_index=[max(len(S) - most, 0), len(S) - 1])
+    values, V = values[::-1], V[:, ::-1]
+    if z.shape[1] > len(z):
+        varies = values > 1e-12 * values[0]  # a root of rounding is not small
+        V = z.T @ np.where(varies, V / np.sqrt(np.where(varies, values, 1)), 0)
+    return V
+
+# %% ../../nbs/compare/03_features.ipynb #c025_3
 class Principal(NamedTuple):
     "Rows in units of the pool, and four of their scores"
 
@@ -87,12 +110,7 @@ class Principal(NamedTuple):
     residual: np.ndarray  # (N,) log(|z|² - (u₁·z)²)
     leading: np.ndarray  # (N,) log of the square along three axes
 
-
-def _log(x, top):
-    "The logarithm, with a floor at what is rounding beside `top`"
-    return np.log(np.maximum(x, 1e-12 * max(top, TINY)))
-
-# %% ../../nbs/compare/03_features.ipynb #c025
+# %% ../../nbs/compare/03_features.ipynb #c025_4
 class Axes:
     "Centre, unit and principal components of a pooled sample, for any rows"
 
@@ -102,11 +120,7 @@ class Axes:
         z = (Z - self.centre) / self.unit
         self.wide = z.shape[1] > len(z)
         S = z @ z.T if self.wide else z.T @ z
-        values, V = eigh(S, subset_by_index=[max(len(S) - most, 0), len(S) - 1])
-        values, V = values[::-1], V[:, ::-1]
-        if self.wide:
-            varies = values > 1e-12 * values[0]  # a root of rounding is not small
-            V = z.T @ np.where(varies, V / np.sqrt(np.where(varies, values, 1)), 0)
+        V = _axes(z, S, most)
         self.vectors, self.S = V, z if self.wide else S
         self.grain = max(np.abs(z @ V).max(), TINY)
         self.tops = (z**2).sum(1).max(), self._quadratic(z).max()
@@ -128,13 +142,14 @@ class Axes:
         found = scores / self.grain, norm, share, residual, leading
         return Principal(z, *(np.round(values, 9) for values in found))
 
-
-def spacing_score(neighbours: Neighbours, k: int) -> np.ndarray:
-    "log of the distance to the k-th neighbour, or the last"
-    if not neighbours.distance.size:
-        return np.zeros(len(neighbours.place))
-    far = neighbours.distance[:, :k][:, -1]
-    return np.round(_log(far, far.max()), 9)[neighbours.place]
+# %% ../../nbs/compare/03_features.ipynb #c028_1
+def normal_scores(ordered, T) -> np.ndarray:
+    "(k, c) normal scores of columns, by their ranks among the (c, N) ordered values"
+    N = ordered.shape[1]
+    pairs = zip(ordered, np.ascontiguousarray(T.T))
+    share = np.stack([both_sides(s, t) for s, t in pairs], axis=1) / (2 * N)
+    # a row beyond all of the pool keeps a finite score
+    return ndtri(np.clip(share, 1 / (4 * N), 1 - 1 / (4 * N)))
 
 # %% ../../nbs/compare/03_features.ipynb #c029
 class NormalScores:
@@ -156,10 +171,7 @@ class NormalScores:
         self.factor = np.where(scale > 1e-9, 1 / np.maximum(scale, 1e-9), 0.0)
 
     def _both(self, T):
-        N = self.sorted.shape[1]
-        pairs = zip(self.sorted, np.ascontiguousarray(T.T))
-        share = np.stack([both_sides(s, t) for s, t in pairs], axis=1) / (2 * N)
-        z = ndtri(np.clip(share, 1 / (4 * N), 1 - 1 / (4 * N)))
+        z = normal_scores(self.sorted, T)
         return np.hstack([z, z * z])
 
     def __call__(self, T) -> np.ndarray:
@@ -174,7 +186,7 @@ class Senses(NamedTuple):
     wide: Callable  # Z -> the Gaussian kernel of median width at the landmarks
     ranks: Callable  # columns and components -> their normal scores and squares
 
-
+# %% ../../nbs/compare/03_features.ipynb #c032_1
 class Rows:
     "Some rows, and what several maps need of them"
 
@@ -197,7 +209,7 @@ class Rows:
         seen = self.principal
         return self.senses.ranks(np.hstack([seen.centred, seen.scores]))
 
-
+# %% ../../nbs/compare/03_features.ipynb #c032_4
 class FeatureMap(NamedTuple):
     "Features of any rows"
 
@@ -209,6 +221,24 @@ class FeatureMap(NamedTuple):
         "(N, r) features"
         raw = self.raw(rows)
         return raw if self.matrix is None else raw @ self.matrix
+
+# %% ../../nbs/compare/03_features.ipynb #c033_2
+_ENOUGH = 8192  # rows at a time; points for the covariance of 512 features
+
+
+def by_rows(function, A) -> np.ndarray:
+    "A function of each row; of very many some at a time, for the sake of memory"
+    if len(A) <= _ENOUGH:
+        return function(A)
+    out = np.empty((len(A), function(A[:1]).shape[1]))
+    for start in range(0, len(A), _ENOUGH):
+        out[start : start + _ENOUGH] = function(A[start : start + _ENOUGH])
+    return out
+
+# %% ../../nbs/compare/03_features.ipynb #c033_4
+def at_landmarks(kernel, points, Z) -> np.ndarray:
+    "(N, L) kernel of rows and landmarks"
+    return by_rows(lambda part: kernel(part, points), Z)
 
 # %% ../../nbs/compare/03_features.ipynb #c033
 class _Widths:
@@ -237,31 +267,16 @@ class _Widths:
         "The scale of neighbours"
         return distance_quantile(self.points, quantile=0.05)
 
-
-def by_rows(function, A) -> np.ndarray:
-    "A function of each row; of very many some at a time, for the sake of memory"
-    if len(A) <= _ENOUGH:
-        return function(A)
-    out = np.empty((len(A), function(A[:1]).shape[1]))
-    for start in range(0, len(A), _ENOUGH):
-        out[start : start + _ENOUGH] = function(A[start : start + _ENOUGH])
-    return out
-
-
-def at_landmarks(kernel, points, Z) -> np.ndarray:
-    "(N, L) kernel of rows and landmarks"
-    return by_rows(lambda part: kernel(part, points), Z)
-
 # %% ../../nbs/compare/03_features.ipynb #c034
 class Pool(_Widths):
-    "What a pooled sample `Z` teaches without its labels, learnt when asked for"
+    "What is learnt from a pooled sample `Z` without labels, at the first use"
 
     def __init__(self, Z):
         super().__init__(Z)
         late = Senses(
             lambda Z: self.axes(Z), lambda Z: self.at_wide(Z), lambda T: self.ranks(T)
         )
-        self.rows = Rows(Z, late)  # learns when asked
+        self.rows = Rows(Z, late)  # learns when first used
 
     @cached_property
     def axes(self) -> Axes:
@@ -306,54 +321,18 @@ class Pool(_Widths):
         "Sixteen nearest others of each point"
         return find_neighbours(self.Z, 16)
 
-
-_ENOUGH = 8192  # points for the covariance of 512 features
-
-# %% ../../nbs/compare/03_features.ipynb #c036
+# %% ../../nbs/compare/03_features.ipynb #c037
 def _at_landmarks(columns, rows):
     return columns(rows.Z)
 
 
-def _wide(rows):
-    return rows.wide
-
-
-def _squares(inner, offset, rows):
-    return by_rows(lambda part: (part @ inner - offset) ** 2, rows.wide)
-
-
-def _inner(points, rows):
-    centred = rows.principal.centred
-    return by_rows(lambda part: squared_inner(part, points), centred)
-
-
-def _columns(rows):
-    return rows.columns
-
-
-def _location(rows):
-    return rows.columns[:, : rows.Z.shape[1]]
-
-
-def _score(scores, value, width, rows):
-    return scores(value(rows)[:, None])[:, :width]
-
-
-def _named(name, rows):
-    return getattr(rows.principal, name)
-
-
-def _crowd(columns, weights, top, rows):
-    return np.round(_log(columns(rows.Z) @ weights, top), 9)
-
-# %% ../../nbs/compare/03_features.ipynb #c037
 def kernel_map(pool: Pool, kernel) -> FeatureMap:
     "Features of a kernel at the landmarks"
     found = LandmarkMap(kernel, pool.points)
     columns = partial(at_landmarks, kernel, found.points)
     return FeatureMap(partial(_at_landmarks, columns), found.matrix)
 
-
+# %% ../../nbs/compare/03_features.ipynb #c037_2
 def density(pool: Pool) -> FeatureMap:
     "The Laplace kernel of median width"
     return kernel_map(pool, Laplace(distance_quantile(pool.points, "cityblock")))
@@ -364,16 +343,29 @@ def detail(pool: Pool) -> FeatureMap:
     width = distance_quantile(pool.points, "cityblock", 0.05) / 2
     return kernel_map(pool, Laplace(width))
 
+# %% ../../nbs/compare/03_features.ipynb #c037_4
+def _inner(points, rows):
+    centred = rows.principal.centred
+    return by_rows(lambda part: squared_inner(part, points), centred)
+
 
 def quadratic(pool: Pool) -> FeatureMap:
     "The kernel (x · y)²: the covariance matrix itself"
     found = LandmarkMap(squared_inner, pool.rows.principal.centred[pool.chosen])
     return FeatureMap(partial(_inner, found.points), found.matrix)
 
+# %% ../../nbs/compare/03_features.ipynb #c037_6
+def _wide(rows):
+    return rows.wide
+
 
 def dependence(pool: Pool) -> FeatureMap:
     "The Gaussian kernel of median width, whitened"
     return FeatureMap(_wide, pool.wide.matrix @ pool.moments.whitening(1e-3))
+
+# %% ../../nbs/compare/03_features.ipynb #c036
+def _squares(inner, offset, rows):
+    return by_rows(lambda part: (part @ inner - offset) ** 2, rows.wide)
 
 
 def covariance(pool: Pool) -> FeatureMap:
@@ -385,9 +377,17 @@ def covariance(pool: Pool) -> FeatureMap:
     return FeatureMap(inner, square.matrix)
 
 # %% ../../nbs/compare/03_features.ipynb #c038
+def _score(scores, value, width, rows):
+    return scores(value(rows)[:, None])[:, :width]
+
+
 def _score_map(pool, value, width):
     scores = NormalScores(value(pool.rows)[:, None])
     return FeatureMap(partial(_score, scores, value, width))
+
+# %% ../../nbs/compare/03_features.ipynb #c038_2
+def _named(name, rows):
+    return getattr(rows.principal, name)
 
 
 def norm(pool: Pool) -> FeatureMap:
@@ -409,6 +409,10 @@ def leading(pool: Pool) -> FeatureMap:
     "How far out along three principal components"
     return _score_map(pool, partial(_named, "leading"), 1)
 
+# %% ../../nbs/compare/03_features.ipynb #c038_4
+def _crowd(columns, weights, top, rows):
+    return np.round(_log(columns(rows.Z) @ weights, top), 9)
+
 
 def crowd(pool: Pool) -> FeatureMap:
     "The logarithm of the pooled kernel mean: centre and spread"
@@ -419,10 +423,18 @@ def crowd(pool: Pool) -> FeatureMap:
     columns = partial(at_landmarks, near.kernel, near.points)
     return _score_map(pool, partial(_crowd, columns, weights, top), 2)
 
+# %% ../../nbs/compare/03_features.ipynb #c038_6
+def _columns(rows):
+    return rows.columns
+
 
 def columns(pool: Pool) -> FeatureMap:
     "Each column and each principal component: centre and spread"
     return FeatureMap(_columns, apart=True)
+
+# %% ../../nbs/compare/03_features.ipynb #c038_7
+def _location(rows):
+    return rows.columns[:, : rows.Z.shape[1]]
 
 
 def location(pool: Pool) -> FeatureMap:
