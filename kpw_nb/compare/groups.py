@@ -11,7 +11,7 @@ import time
 import warnings
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -53,16 +53,11 @@ from .statistics import STEPS, Statistic, contrast_value
 from ..ground.table import Columns, is_frame, read_columns
 from .twosample import default_family
 
+# %% ../../nbs/compare/11_groups.ipynb #c004_2
+if TYPE_CHECKING:
+    import pandas as pd
+
 # %% ../../nbs/compare/11_groups.ipynb #c007
-class Labelled(NamedTuple):
-    "A table, and who is where"
-
-    columns: Columns
-    labels: list  # the group of each row
-    clusters: list | None  # the cluster of each row
-    shared_unit: bool = False  # coordinates of an embedding
-
-
 def as_list(values) -> list:
     "A column of any library as a list"
     for method in ("to_list", "to_pylist", "tolist"):
@@ -70,8 +65,9 @@ def as_list(values) -> list:
             return getattr(values, method)()
     return list(values)
 
-
+# %% ../../nbs/compare/11_groups.ipynb #c007_3
 def _is_name(by):
+    "Is it the name of a column, not a list of labels?"
     return isinstance(by, (str, int)) and not isinstance(by, bool)
 
 
@@ -90,6 +86,23 @@ def _labels(frame, by, N, what):
         raise InputError(f"{what}={by!r} is no column; there are: {some}.")
     return as_list(frame[by])
 
+# %% ../../nbs/compare/11_groups.ipynb #c007_5
+class Labelled(NamedTuple):
+    "A table, with the group and the cluster of each row"
+
+    columns: Columns
+    labels: list  # the group of each row
+    clusters: list | None  # the cluster of each row
+    shared_unit: bool = False  # coordinates of an embedding
+
+
+def _both_labels(frame, by, clusters, N) -> tuple[list, list | None]:
+    "The labels of groups, and of clusters if there are any"
+    groups = _labels(frame, by, N, "by")
+    if clusters is None:
+        return groups, None
+    return groups, _labels(frame, clusters, N, "clusters")
+
 # %% ../../nbs/compare/11_groups.ipynb #c008
 def _without(frame, names):
     "A frame without some of its columns"
@@ -101,25 +114,34 @@ def _without(frame, names):
 
     return nw.from_native(frame, eager_only=True).drop(names).to_native()
 
-
+# %% ../../nbs/compare/11_groups.ipynb #c008_3
 def read_frame(frame, by, clusters) -> Labelled:
     "A frame or an array, with its groups and clusters"
     if hasattr(frame, "dask"):
         raise TypeError("frame is a Dask collection; pass frame.compute().")
-    asked = [("by", by)] + ([] if clusters is None else [("clusters", clusters)])
-    whole = is_frame(frame)
-    columns = None if whole else read_columns(frame, "frame")
-    N = len(frame) if whole else len(columns)
-    found = [_labels(frame if whole else None, value, N, what) for what, value in asked]
-    if whole:
-        taken = [value for _, value in asked if _is_name(value)]
-        columns = read_columns(_without(frame, taken), "frame")
-    return Labelled(columns, *(found + [None])[:2])
+    if not is_frame(frame):
+        columns = read_columns(frame, "frame")
+        return Labelled(columns, *_both_labels(None, by, clusters, len(columns)))
+    labels = _both_labels(frame, by, clusters, len(frame))
+    names = [value for value in (by, clusters) if _is_name(value)]
+    return Labelled(read_columns(_without(frame, names), "frame"), *labels)
 
 # %% ../../nbs/compare/11_groups.ipynb #c009
 _MOST_DENSE = 2e8  # entries of a matrix that are made dense
 
 
+def _dense(M):
+    "A sparse matrix filled in, if it is not too large"
+    if not hasattr(M, "toarray"):
+        return M
+    if math.prod(M.shape) > _MOST_DENSE:
+        raise InputError(
+            f"frame has {M.shape[0]} x {M.shape[1]} entries, too many to fill in; "
+            "choose columns (the most variable ones), or an embedding by use=."
+        )
+    return M.toarray()
+
+# %% ../../nbs/compare/11_groups.ipynb #c009_3
 def is_annotated(A) -> bool:
     "Does this look like annotated data: a matrix with tables about its rows?"
     return all(hasattr(A, name) for name in ("X", "obs", "obsm", "var_names"))
@@ -133,22 +155,13 @@ def _matrix(A, use):
         raise InputError(
             f"use={use!r} is no layer and no embedding; there are: {some}."
         )
-    M = A.X if use is None else places[use]
-    if hasattr(M, "toarray"):
-        if math.prod(M.shape) > _MOST_DENSE:
-            raise InputError(
-                f"frame has {M.shape[0]} x {M.shape[1]} entries, too many to fill in; "
-                "choose columns (the most variable ones), or an embedding by use=."
-            )
-        M = M.toarray()
-    return M
+    return _dense(A.X if use is None else places[use])
 
 # %% ../../nbs/compare/11_groups.ipynb #c009a
 def read_annotated(A, by, clusters, use) -> Labelled:
     "Annotated data, with its groups and clusters"
     M, embedded = _matrix(A, use), use is not None and use in A.obsm
-    asked = [("by", by)] + ([] if clusters is None else [("clusters", clusters)])
-    found = [_labels(A.obs, value, len(A.obs), what) for what, value in asked]
+    labels = _both_labels(A.obs, by, clusters, len(A.obs))
     columns = read_columns(M if is_frame(M) else np.asarray(M), "frame")
     if not embedded:
         columns = replace(columns, names=tuple(map(str, A.var_names)))
@@ -156,9 +169,9 @@ def read_annotated(A, by, clusters, use) -> Labelled:
         names = tuple(f"{use} {k + 1}" for k in range(len(columns.names)))
         columns = replace(columns, names=names)
     columns = replace(columns, rows=np.asarray(A.obs.index))
-    return Labelled(columns, *(found + [None])[:2], embedded)
+    return Labelled(columns, *labels, embedded)
 
-
+# %% ../../nbs/compare/11_groups.ipynb #c009a_2
 def read_any(frame, by, clusters=None, use=None) -> Labelled:
     "A table or annotated data"
     if is_annotated(frame):
@@ -171,19 +184,24 @@ def read_any(frame, by, clusters=None, use=None) -> Labelled:
 
 # %% ../../nbs/compare/11_groups.ipynb #c013
 class Roll(NamedTuple):
-    "The groups"
+    "The names of the groups, and the group of each row"
 
     names: tuple
-    codes: np.ndarray  # (N,) the group of each row
+    codes: np.ndarray  # (N,) positions in `names`
+
+    def take(self, index) -> "Roll":
+        "The rows at these positions"
+        return self._replace(codes=self.codes[index])
 
 
 def _in_order(found):
+    "Sorted, as texts if they cannot be compared"
     try:
         return tuple(sorted(found))
     except TypeError:  # texts and numbers
         return tuple(sorted(found, key=str))
 
-
+# %% ../../nbs/compare/11_groups.ipynb #c013_2
 def _coded(labels, rows, what):
     "Labels as positions in their sorted list"
     import pandas as pd
@@ -198,9 +216,9 @@ def _coded(labels, rows, what):
     place = {name: k for k, name in enumerate(names)}
     return Roll(names, np.array([place[v] for v in labels], dtype=np.int64))
 
-
-def _refuse_small(roll, of, by):
-    "No group with fewer than two rows, or clusters; `of` says which"
+# %% ../../nbs/compare/11_groups.ipynb #c013_4
+def _check_sizes(roll, of, by):
+    "Raise if a group has fewer than two rows, or clusters; `of` names which"
     sizes = np.bincount(roll.codes, minlength=len(roll.names))
     small = [name for name, size in zip(roll.names, sizes) if size < 2]
     if small:
@@ -211,19 +229,24 @@ def _refuse_small(roll, of, by):
             "join it with another group, or leave its rows out",
         )
 
+# %% ../../nbs/compare/11_groups.ipynb #c013_6
+def _check_control(names, control):
+    "Raise if the control is not one of the groups"
+    if control is not None and control not in names:
+        some = ", ".join(repr(name) for name in names[:8])
+        more = ", ..." if len(names) > 8 else ""
+        raise InputError(f"control={control!r} is no group; there are: {some}{more}.")
+
 # %% ../../nbs/compare/11_groups.ipynb #c014
 def check_groups(roll: Roll, control, how: str) -> str:
-    "What 'auto' means, if the words and the control make sense"
+    "Raise if `how` and `control` are invalid; return what 'auto' stands for"
     check_choice(how, "how", ("auto", "control", "pairs", "all"))
     if len(roll.names) < 2:
         raise InputError(
             f"there is only one group, {roll.names[0]!r}",
             "name the column of groups in by=, with two groups at least",
         )
-    if control is not None and control not in roll.names:
-        some = ", ".join(repr(name) for name in roll.names[:8])
-        more = ", ..." if len(roll.names) > 8 else ""
-        raise InputError(f"control={control!r} is no group; there are: {some}{more}.")
+    _check_control(roll.names, control)
     if how == "auto":
         return "pairs" if control is None else "control"
     if how == "control" and control is None:
@@ -232,7 +255,7 @@ def check_groups(roll: Roll, control, how: str) -> str:
         raise InputError(f"how={how!r} has no control; leave out control= or how=.")
     return how
 
-
+# %% ../../nbs/compare/11_groups.ipynb #c014_2
 def cluster_roll(clusters, roll: Roll, rows) -> Roll:
     "Clusters, in the order of groups; each must lie in one group"
     found = _coded(clusters, rows, "clusters")
@@ -259,7 +282,7 @@ class Look(NamedTuple):
     matrix: np.ndarray | None
     search: bool = False  # for the best projection, not for a difference of means
 
-
+# %% ../../nbs/compare/11_groups.ipynb #c017_2
 class Points(NamedTuple):
     "Features of all points, group after group"
 
@@ -286,7 +309,7 @@ _SEARCHES = ("KPW", "KPW smooth")
 _PAIRWISE = ("neighbours", "wide neighbours")  # no function of single rows
 
 
-def _seen_by(pool):
+def _parts_of_looks(pool):
     "The arguments of each `Look`, with features in place of a part of them"
     family = default_family(pool)
     for member in family:
@@ -299,10 +322,10 @@ def _seen_by(pool):
         seen = density(pool)
         yield "density", 0.0, seen.raw(pool.rows), False, seen.matrix
 
-
+# %% ../../nbs/compare/11_groups.ipynb #c018_2
 def look_at(pool: Pool) -> tuple:
     "(N, w) features of the rows, and the looks"
-    found = list(_seen_by(pool))
+    found = list(_parts_of_looks(pool))
     ends = np.cumsum([0, *(raw.shape[1] for _, _, raw, *_ in found)])
     F, looks = np.empty((len(pool.Z), ends[-1])), []
     for k, (name, weight, raw, *rest) in enumerate(found):
@@ -318,7 +341,7 @@ def cluster_means(F, codes) -> np.ndarray:
     sizes = np.diff(np.append(starts, len(codes)))
     return np.add.reduceat(F, starts, axis=0) / sizes[:, None]
 
-
+# %% ../../nbs/compare/11_groups.ipynb #c019_2
 def sorted_rows(Z, roll: Roll, clusters: Roll | None) -> np.ndarray:
     "Positions of the rows: by group, by cluster, then by their contents"
     rank = np.empty(len(Z), np.int64)
@@ -326,7 +349,7 @@ def sorted_rows(Z, roll: Roll, clusters: Roll | None) -> np.ndarray:
     inner = np.zeros(len(Z), np.int64) if clusters is None else clusters.codes
     return np.lexsort((rank, inner, roll.codes))
 
-
+# %% ../../nbs/compare/11_groups.ipynb #c019_4
 def make_points(Z, roll: Roll, clusters: Roll | None = None) -> Points:
     "Features of rows, or of clusters; Z is sorted by group and cluster"
     F, looks = look_at(Pool(Z))
@@ -339,6 +362,7 @@ def make_points(Z, roll: Roll, clusters: Roll | None = None) -> Points:
 
 # %% ../../nbs/compare/11_groups.ipynb #c022
 def _stream(seed, *key):
+    "Random numbers of their own for each key"
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
 
 
@@ -356,6 +380,26 @@ def pair_labellings(sizes, pair, n_resamples: int, seed: int):
         np.put_along_axis(marks, first, True, axis=1)
         yield marks
 
+# %% ../../nbs/compare/11_groups.ipynb #c026_2
+def positive_spread(F) -> np.ndarray:
+    "Standard deviations of columns; infinite if constant, so that these do not count"
+    spread = F.std(0)
+    return np.where(spread > 1e-9, spread, np.inf)
+
+
+def look_scale(first, second, look: Look):
+    "What the differences of two groups are divided by"
+    if not look.apart:
+        return 1.0
+    return positive_spread(np.vstack([first[:, look.part], second[:, look.part]]))
+
+# %% ../../nbs/compare/11_groups.ipynb #c026_4
+def mean_gaps(first, second, marks) -> np.ndarray:
+    "(B, w) differences of means, for labellings of the rows of two groups"
+    n, m = len(first), len(second)
+    W = np.where(marks, 1 / n, -1 / m)
+    return W[:, :n] @ first + W[:, n:] @ second
+
 # %% ../../nbs/compare/11_groups.ipynb #c027
 class PairContrast(Statistic):
     """What each look sees of two groups, under labellings of their points.
@@ -371,23 +415,13 @@ class PairContrast(Statistic):
     def __init__(self, points: Points, pair: tuple):
         self.first, self.second = (points.of(g) for g in pair)
         self.looks = points.voters
-        self.scales = [self._scale(look) for look in self.looks]
+        self.scales = [look_scale(self.first, self.second, look) for look in self.looks]
         search = next(look.part for look in self.looks if look.search)
         self.phi = np.vstack([self.first[:, search], self.second[:, search]])
 
-    def _scale(self, look):
-        "What a difference is divided by"
-        if not look.apart:
-            return 1.0
-        both = np.vstack([self.first[:, look.part], self.second[:, look.part]])
-        spread = both.std(0)
-        return np.where(spread > 1e-9, spread, np.inf)
-
     def gaps(self, marks) -> np.ndarray:
         "(B, w) differences of means"
-        n, m = len(self.first), len(self.second)
-        W = np.where(marks, 1 / n, -1 / m)
-        return W[:, :n] @ self.first + W[:, n:] @ self.second
+        return mean_gaps(self.first, self.second, marks)
 
     def _values(self, marks):
         n, m = len(self.first), len(self.second)
@@ -420,9 +454,6 @@ def compare(points: Points, n_resamples: int, seed: int, pair) -> np.ndarray:
     return np.append(*aggregate(observed, null, "harmonic", weights=weights))
 
 # %% ../../nbs/compare/11_groups.ipynb #c032
-_ALONE = Engine()
-
-
 class Family(NamedTuple):
     "What all comparisons found"
 
@@ -436,6 +467,9 @@ def step_together(values) -> Family:
     z = normal_zscores(values)
     alone = [permutation_pvalue(column[0], column[1:]) for column in values.T]
     return Family(step_down(z[0], z[1:]), np.array(alone), z[0])
+
+# %% ../../nbs/compare/11_groups.ipynb #c032_3
+_ALONE = Engine()
 
 
 def compare_all(points: Points, pairs, n_resamples, seed, engine=_ALONE) -> Family:
@@ -474,15 +508,16 @@ def largest_shift(points: Points, pair, encoder: Encoder) -> int:
 # %% ../../nbs/compare/11_groups.ipynb #c039
 def shift_in_words(tables, column: int, names) -> str:
     "What a column differs in, in its own units; `tables` are the rows of both groups"
-    values, levels = pooled_column(*tables, column)
-    n = len(tables[0])
+    first_table, second_table = tables
+    values, levels = pooled_column(first_table, second_table, column)
+    n = len(first_table)
     if levels is not None:
         words = level_effect(values, levels, n)
     else:
         F = number_features(values)
         gaps = np.abs(F[:n].mean(0) - F[n:].mean(0))
         leading = int(gaps.argmax()) if len(gaps) else 0
-        words = number_effect(values, n, tables[0].kinds[column], leading)
+        words = number_effect(values, n, first_table.kinds[column], leading)
     first, _, second = words.rpartition(" in X, ")
     return f"{first} in {names[0]}, {second.removesuffix(' in Y')} in {names[1]}"
 
@@ -498,15 +533,21 @@ def group_sums(F, marks):
                     sums[g, j] += F[i, j]
     return sums
 
+# %% ../../nbs/compare/11_groups.ipynb #c041_3
+def mean_evidence(squares, freedom):
+    "Logarithm of the mean of 1 / tail of χ², over features"
+    evidence = tail_evidence(squares, freedom)
+    top = evidence.max()  # taken out, so that the exponential cannot overflow
+    return top + np.log(np.exp(evidence - top).mean())
 
+# %% ../../nbs/compare/11_groups.ipynb #c041_4
 class AllContrast(Statistic):
     "What each look sees of all groups, under permutations of the labels"
 
     def __init__(self, points: Points):
         self.F = points.F
         self.looks = [look for look in points.voters if not look.search]
-        self.mean, spread = self.F.mean(0), self.F.std(0)
-        self.spread = np.where(spread > 1e-9, spread, np.inf)
+        self.mean, self.spread = self.F.mean(0), positive_spread(self.F)
         self.points = len(self.F)
         group_sums(self.F[:0], np.zeros((1, 0), bool))  # compile it now
 
@@ -519,9 +560,7 @@ class AllContrast(Statistic):
             part = gaps[:, look.part]
             if look.apart:
                 squares = ((part / self.spread[look.part]) ** 2).sum(0)
-                evidence = tail_evidence(squares, len(marks) - 1)
-                top = evidence.max()
-                found.append(top + np.log(np.exp(evidence - top).mean()))
+                found.append(mean_evidence(squares, len(marks) - 1))
             else:
                 part = part if look.matrix is None else part @ look.matrix
                 found.append((part * part).sum())
@@ -555,7 +594,7 @@ class AnyOrder(Relabelling):
         codes = np.repeat(np.arange(len(self.sizes)), self.sizes)
         return self._marks(np.random.Generator(np.random.PCG64(key)).permutation(codes))
 
-
+# %% ../../nbs/compare/11_groups.ipynb #c042_3
 _MOST_MARKS = 2**26  # bytes of a batch
 
 
@@ -584,7 +623,7 @@ def _tree(distances):
     close = squareform(distances.to_numpy(), checks=False)
     return optimal_leaf_ordering(linkage(close, "average"), close)
 
-
+# %% ../../nbs/compare/11_groups.ipynb #c048_3
 def _draw_dots(ax, found, names):
     "Mark the pairs in a table, on both sides of the diagonal"
     from kpw_nb.show.plots import COLOURS
@@ -594,6 +633,87 @@ def _draw_dots(ax, found, names):
     both = np.array(dots + [dot[::-1] for dot in dots]).reshape(-1, 2).T
     ax.scatter(*both, s=min(max(400 / len(names), 3), 40), color=COLOURS["Y"])
     ax.set_xlabel("a dot marks a pair that differs")
+
+# %% ../../nbs/compare/11_groups.ipynb #c048_4
+def draw_distances(distances, found=None, ax=None):
+    "A heat map, like groups side by side; dots mark the pairs in the table `found`"
+    import matplotlib.pyplot as plt
+    from scipy.cluster.hierarchy import leaves_list
+
+    from kpw_nb.show.plots import COLOURS, shades
+
+    k = len(distances)
+    order = leaves_list(_tree(distances)) if k > 2 else np.arange(k)
+    names = [distances.index[g] for g in order]
+    if ax is None:
+        side = min(3.2 + 0.16 * k, 12)
+        _, ax = plt.subplots(figsize=(side + 0.8, side), layout="constrained")
+    ordered = distances.to_numpy()[np.ix_(order, order)]
+    image = ax.imshow(ordered, cmap=shades(COLOURS["X"]))
+    ax.figure.colorbar(image, ax=ax, label="distance", shrink=0.8)
+    if found is not None:
+        _draw_dots(ax, found, names)
+    ticks = dict(ticks=range(k), labels=list(map(str, names)))
+    size = min(max(240 / k, 3), 9)
+    ax.set_xticks(**ticks, rotation=90, fontsize=size)
+    ax.set_yticks(**ticks, fontsize=size)
+    return ax
+
+# %% ../../nbs/compare/11_groups.ipynb #c048_6
+def draw_tree(distances, ax=None):
+    "Which groups are like each other, as a tree"
+    import matplotlib.pyplot as plt
+    from scipy.cluster.hierarchy import dendrogram
+
+    from kpw_nb.show.plots import GREY
+
+    k = len(distances)
+    if ax is None:
+        _, ax = plt.subplots(figsize=(5, 1.2 + 0.17 * k), layout="constrained")
+    names = [str(name) for name in distances.index]
+    tree = _tree(distances) if k > 2 else [[0, 1, distances.iloc[0, 1], 2]]
+    look = dict(color_threshold=0, above_threshold_color=GREY)
+    dendrogram(tree, labels=names, orientation="left", ax=ax, **look)
+    ax.set_xlabel("distance")
+    return ax
+
+# %% ../../nbs/compare/11_groups.ipynb #c048_7
+def _colour_labels(ax, differs, control):
+    "Colour the names of groups that differ from the control, and the control's"
+    from kpw_nb.show.plots import COLOURS
+
+    for tick in ax.get_yticklabels():
+        if tick.get_text() in differs:
+            tick.set_color(COLOURS["Y"])
+        if tick.get_text() == control:
+            tick.set(color=COLOURS["X"], fontweight="bold")
+
+# %% ../../nbs/compare/11_groups.ipynb #c048_9
+def _sentence(how, control, k, pvalues, found, alpha) -> str:
+    "How many comparisons of k groups found a difference"
+    if how == "all":
+        words = "differ" if found else "are not found to differ"
+        return f"the {k} groups {words} (p = {pvalues.iloc[0]:.3g})"
+    total, verb = len(pvalues), "differs" if found == 1 else "differ"
+    rate = f"(family-wise {100 * alpha:g} %)"
+    if how == "control":
+        return f"{found} of {total} groups {verb} from {control} {rate}"
+    return f"{found} of {total} pairs of {k} groups {verb} {rate}"
+
+# %% ../../nbs/compare/11_groups.ipynb #c048_11
+def _strongest(table, how, most=6) -> list:
+    "A name and a description of each of the strongest comparisons"
+    rows = []
+    for line in table.head(most).itertuples(index=False):
+        name, text = str(line.group), f"p = {line.pvalue:.3g}"
+        if how == "pairs":
+            name += f" - {line.against}"
+        if how != "all":
+            text += f", distance {line.distance:.2f}; {line.column}: {line.effect}"
+        rows.append((name, text))
+    if len(table) > most:
+        rows.append(("...", f"{len(table) - most} more in .table"))
+    return rows
 
 # %% ../../nbs/compare/11_groups.ipynb #c045
 @dataclass(frozen=True, repr=False, eq=False)
@@ -636,8 +756,8 @@ class GroupsResult(Result):
     ['c', 'c']
     """
 
-    table: "pandas.DataFrame"  # noqa: F821  imported only when it is needed
-    distances: "pandas.DataFrame"  # noqa: F821
+    table: "pd.DataFrame"
+    distances: "pd.DataFrame"
     how: str
     control: object
     n_resamples: int
@@ -645,38 +765,20 @@ class GroupsResult(Result):
     encoding: Encoder
     seconds: dict
 
-    def differing(self, alpha: float = 0.05) -> "pandas.DataFrame":  # noqa: F821
+    def differing(self, alpha: float = 0.05) -> "pd.DataFrame":
         "The comparisons with a difference, at one error rate for all of them"
         alpha = check_number(alpha, "alpha", 0, 1)
         return self.table[self.table["pvalue"] <= alpha]
 
     def answer(self, alpha: float = 0.05) -> str:
         "In a sentence"
-        found, total = len(self.differing(alpha)), len(self.table)
-        rate = f"(family-wise {100 * alpha:g} %)"
-        k = len(self.distances)
-        if self.how == "all":
-            p = self.table["pvalue"].iloc[0]
-            words = "differ" if found else "are not found to differ"
-            return f"the {k} groups {words} (p = {p:.3g})"
-        verb = "differs" if found == 1 else "differ"
-        if self.how == "control":
-            return f"{found} of {total} groups {verb} from {self.control} {rate}"
-        return f"{found} of {total} pairs of {k} groups {verb} {rate}"
+        found = len(self.differing(alpha))
+        k, pvalues = len(self.distances), self.table["pvalue"]
+        return _sentence(self.how, self.control, k, pvalues, found, alpha)
 
-    def _rows(self, most=6):
+    def _rows(self):
         "The answer, the strongest comparisons, and how it was found"
-        rows = [("answer", self.answer())]
-        for line in self.table.head(most).itertuples(index=False):
-            who = str(line.group)
-            if self.how == "pairs":
-                who += f" - {line.against}"
-            said = f"p = {line.pvalue:.3g}"
-            if self.how != "all":
-                said += f", distance {line.distance:.2f}; {line.column}: {line.effect}"
-            rows.append((who, said))
-        if len(self.table) > most:
-            rows.append(("...", f"{len(self.table) - most} more in .table"))
+        rows = [("answer", self.answer()), *_strongest(self.table, self.how)]
         points = "clusters" if "clusters" in self.table else "rows"
         seconds = ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items())
         return rows + [
@@ -702,25 +804,8 @@ class GroupsResult(Result):
         tuple
             Figure and axes.
         """
-        import matplotlib.pyplot as plt
-        from scipy.cluster.hierarchy import leaves_list
-
-        from kpw_nb.show.plots import COLOURS, shades
-
-        names, k = list(self.distances.index), len(self.distances)
-        order = leaves_list(_tree(self.distances)) if k > 2 else np.arange(k)
-        if ax is None:
-            side = min(3.2 + 0.16 * k, 12)
-            _, ax = plt.subplots(figsize=(side + 0.8, side), layout="constrained")
-        ordered = self.distances.to_numpy()[np.ix_(order, order)]
-        image = ax.imshow(ordered, cmap=shades(COLOURS["X"]))
-        ax.figure.colorbar(image, ax=ax, label="distance", shrink=0.8)
-        if self.how != "all":
-            _draw_dots(ax, self.differing(alpha), [names[g] for g in order])
-        ticks = dict(ticks=range(k), labels=[str(names[g]) for g in order])
-        size = min(max(240 / k, 3), 9)
-        ax.set_xticks(**ticks, rotation=90, fontsize=size)
-        ax.set_yticks(**ticks, fontsize=size)
+        found = None if self.how == "all" else self.differing(alpha)
+        ax = draw_distances(self.distances, found, ax)
         ax.set_title(self.answer(alpha), fontsize="medium")
         return ax.figure, ax
 
@@ -739,28 +824,10 @@ class GroupsResult(Result):
         tuple
             Figure and axes.
         """
-        import matplotlib.pyplot as plt
-        from scipy.cluster.hierarchy import dendrogram
-
-        from kpw_nb.show.plots import COLOURS, GREY
-
-        k = len(self.distances)
-        if ax is None:
-            _, ax = plt.subplots(figsize=(5, 1.2 + 0.17 * k), layout="constrained")
-        names = [str(name) for name in self.distances.index]
-        tree = (
-            _tree(self.distances) if k > 2 else [[0, 1, self.distances.iloc[0, 1], 2]]
-        )
-        look = dict(color_threshold=0, above_threshold_color=GREY)
-        dendrogram(tree, labels=names, orientation="left", ax=ax, **look)
+        ax = draw_tree(self.distances, ax)
         if self.how == "control":
             differs = set(map(str, self.differing(alpha)["group"]))
-            for tick in ax.get_yticklabels():
-                if tick.get_text() in differs:
-                    tick.set_color(COLOURS["Y"])
-                if tick.get_text() == str(self.control):
-                    tick.set(color=COLOURS["X"], fontweight="bold")
-        ax.set_xlabel("distance")
+            _colour_labels(ax, differs, str(self.control))
         return ax.figure, ax
 
 # %% ../../nbs/compare/11_groups.ipynb #c051
@@ -774,13 +841,11 @@ class Ready(NamedTuple):
 
     def take(self, index) -> "Ready":
         "The rows at these positions"
-        rolls = [
-            None if roll is None else roll._replace(codes=roll.codes[index])
-            for roll in (self.roll, self.clusters)
-        ]
-        return Ready(self.columns.take(index), *rolls, self.shared_unit)
+        clusters = None if self.clusters is None else self.clusters.take(index)
+        columns, roll = self.columns.take(index), self.roll.take(index)
+        return Ready(columns, roll, clusters, self.shared_unit)
 
-
+# %% ../../nbs/compare/11_groups.ipynb #c051_3
 def make_ready(read: Labelled, by, missing: str) -> Ready:
     "Groups and clusters by number, rows with gaps dropped if that is asked for"
     columns, named = read.columns, f"by={by!r}" if _is_name(by) else "by"
@@ -789,18 +854,18 @@ def make_ready(read: Labelled, by, missing: str) -> Ready:
         clusters = cluster_roll(read.clusters, roll, columns.rows)
     ready, of = Ready(columns, roll, clusters, read.shared_unit), "row(s)"
     if missing == "drop":
-        complete_rows(columns)  # refuses if nothing is left
+        complete_rows(columns)  # raises if nothing is left
         ready, of = ready.take(np.flatnonzero(~has_gap(columns))), "whole row(s)"
-    _refuse_small(ready.roll, of, named)
-    if clusters is not None:
+    _check_sizes(ready.roll, of, named)
+    if ready.clusters is not None:
         codes = ready.roll.codes, ready.clusters.codes
         inside = np.unique(np.stack(codes), axis=1)[0]
-        _refuse_small(roll._replace(codes=inside), "cluster(s)", named)
+        _check_sizes(roll._replace(codes=inside), "cluster(s)", named)
     return ready
 
 # %% ../../nbs/compare/11_groups.ipynb #c052
 def _warn_if_hopeless(names, sizes, pairs, of, alpha=0.05):
-    "Say so if groups are so small that no relabelling can be rare enough"
+    "Warn about groups too small for any p-value to reach alpha"
     small = {}
     for a, b in pairs:
         n, m = int(sizes[a]), int(sizes[b])
@@ -815,7 +880,7 @@ def _warn_if_hopeless(names, sizes, pairs, of, alpha=0.05):
             stacklevel=4,
         )
 
-
+# %% ../../nbs/compare/11_groups.ipynb #c052_2
 def pairs_of(how: str, control, names) -> list:
     "The pairs of groups to be compared"
     k = len(names)
@@ -828,8 +893,8 @@ def pairs_of(how: str, control, names) -> list:
 _MOST_BYTES = 16e9  # of features
 
 
-def _refuse_large(N, D):
-    "Not more than fits into memory"
+def _check_memory(N, D):
+    "Raise if the features would not fit into memory"
     needed = 8 * N * (3 * D + 2200)
     if needed > _MOST_BYTES:
         raise InputError(
@@ -838,7 +903,7 @@ def _refuse_large(N, D):
             "embedding of them, or fewer rows."
         )
 
-
+# %% ../../nbs/compare/11_groups.ipynb #c053_3
 class Screen(NamedTuple):
     "Everything that the table of results is made of"
 
@@ -854,10 +919,13 @@ def make_screen(ready: Ready, scale, missing: str) -> Screen:
     columns, half = ready.columns, len(ready.columns) // 2
     if missing == "error":
         check_gaps(columns)  # of the whole frame
-    parts = np.arange(half), np.arange(half, len(columns))  # blind to the groups
-    encoder = learn(*(columns.take(part) for part in parts), scale, missing)
+    # two halves of the table, whatever the groups: the encoder is blind to them
+    first, second = (
+        columns.take(part) for part in (np.arange(half), np.arange(half, len(columns)))
+    )
+    encoder = learn(first, second, scale, missing)
     Z = encoded(encoder, columns).values
-    _refuse_large(*Z.shape)
+    _check_memory(*Z.shape)
     order = sorted_rows(Z, ready.roll, ready.clusters)
     ready = ready.take(order)
     points = make_points(Z[order], ready.roll, ready.clusters)
@@ -879,7 +947,7 @@ def _line(screen, pair, found):
     line |= dict(column=ready.columns.names[shift])
     return line | dict(effect=shift_in_words(tables, shift, names))
 
-
+# %% ../../nbs/compare/11_groups.ipynb #c054_3
 def make_table(screen: Screen, pairs, family: Family):
     "One line for each comparison, the strongest first"
     import pandas as pd
@@ -950,7 +1018,7 @@ def kpw_groups(
     scale : {"auto", "std", "rank", None}, default "auto"
         The unit of numbers: common, unless they share one; None leaves them alone.
     missing : {"error", "indicator", "drop"}, default "error"
-        Gaps: refuse them, treat them as information, or leave out their rows.
+        Gaps: raise an error, treat them as information, or leave out their rows.
     n_resamples : int, default 999
         Relabellings of each comparison, the observed one not counted.
     rng : int, Generator, SeedSequence or None
@@ -959,23 +1027,7 @@ def kpw_groups(
         A number (-1: all cores) or a map-like function; the answer is the same.
     progress : bool or callable, default False
         True, False or a function of (done, total).
-    """
-    check_tables(scale, missing)
-    check_resamples(n_resamples)
-    seed, started = root_seed(rng), time.perf_counter()
-    ready = make_ready(read_any(frame, by, clusters, use), by, missing)
-    how = check_groups(ready.roll, control, how)
-    with one_thread():
-        screen = make_screen(ready, scale, missing)
-        seconds = {"features": time.perf_counter() - started}
-        engine = Engine(workers, progress)
-        result = run_screen(screen, how, control, n_resamples, seed, engine)
-    return replace(result, seconds=seconds | result.seconds)
 
-# %% ../../nbs/compare/11_groups.ipynb #c057
-kpw_groups.__doc__ = (
-    (kpw_groups.__doc__ or "")
-    + """
     Returns
     -------
     GroupsResult
@@ -1007,4 +1059,14 @@ kpw_groups.__doc__ = (
     >>> result.answer()
     '1 of 3 groups differs from none (family-wise 5 %)'
     """
-)
+    check_tables(scale, missing)
+    check_resamples(n_resamples)
+    seed, started = root_seed(rng), time.perf_counter()
+    ready = make_ready(read_any(frame, by, clusters, use), by, missing)
+    how = check_groups(ready.roll, control, how)
+    with one_thread():
+        screen = make_screen(ready, scale, missing)
+        seconds = {"features": time.perf_counter() - started}
+        engine = Engine(workers, progress)
+        result = run_screen(screen, how, control, n_resamples, seed, engine)
+    return replace(result, seconds=seconds | result.seconds)
