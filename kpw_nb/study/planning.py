@@ -102,7 +102,7 @@ class SampleSize(Result):
     Attributes
     ----------
     n : int or None
-        Points of each sample; None if there is no answer, and `said` has the reason.
+        Points of each sample; None if there is no answer, and `note` has the reason.
     interval : tuple
         (low, high): 95 % for the n that has exactly this power; high may be infinite.
     power : float
@@ -111,7 +111,7 @@ class SampleSize(Result):
         All that was studied on the way.
     unit : str
         What n counts.
-    said : str
+    note : str
         What else there is to know: why there is no answer, or that time was up.
     pvalue : float or None
         Of the pilot itself.
@@ -122,7 +122,7 @@ class SampleSize(Result):
     power: float
     study: object
     unit: str = "points of each sample"
-    said: str = ""
+    note: str = ""
     pvalue: float | None = None
 
     def _rows(self):
@@ -133,9 +133,9 @@ class SampleSize(Result):
             rows.append(("the pilot itself", f"p = {self.pvalue:.3g}"))
         if len(self.study):
             pairs = zip(self.study["n"], self.study["power"])
-            said = (f"{n}:\N{NO-BREAK SPACE}{power:.2f}" for n, power in pairs)
-            rows.append(("studied", ", ".join(said)))
-        return rows + [("note", self.said)] * bool(self.said)
+            powers = (f"{n}:\N{NO-BREAK SPACE}{power:.2f}" for n, power in pairs)
+            rows.append(("studied", ", ".join(powers)))
+        return rows + [("note", self.note)] * bool(self.note)
 
 # %% ../../nbs/study/04_planning.ipynb #c094
 def sample_size(
@@ -266,8 +266,8 @@ class _Studies:
         return pd.concat([self.tables[n] for n in chosen], ignore_index=True)
 
     @property
-    def said(self) -> str:
-        "What there is to say about the time"
+    def note(self) -> str:
+        "What the time limit cost, if anything"
         if not self.tables:
             return ""
         trials = self.frame().n_trials
@@ -298,7 +298,7 @@ def _answer(studies, octave, power):
             "more n_trials."
         )
     interval = _whole(found)
-    return SampleSize(math.ceil(found.at), interval, power, study, said=studies.said)
+    return SampleSize(math.ceil(found.at), interval, power, study, note=studies.note)
 
 
 def _whole(found):
@@ -315,8 +315,8 @@ def _unfinished(studies, power):
     below = [n for n in studies.tables if studies.at(n) < power]
     above = [n for n in studies.tables if studies.at(n) >= power]
     interval = max(below, default=0), min(above, default=math.inf)
-    said = "; ".join(text for text in (_NO_TIME, studies.said) if text)
-    return SampleSize(None, interval, power, studies.frame(), said=said)
+    note = "; ".join(text for text in (_NO_TIME, studies.note) if text)
+    return SampleSize(None, interval, power, studies.frame(), note=note)
 
 # %% ../../nbs/study/04_planning.ipynb #c096
 def _octave(at, n, n_max, power):
@@ -445,7 +445,8 @@ def _read_pilot(pair, asked) -> _Pilot:
         raise TypeError(
             f"sampler must be a function, or a pilot (X, Y), got {len(pair)} things."
         )
-    found = read_design(*pair, asked)
+    X, Y = pair
+    found = read_design(X, Y, asked)
     design, n = found.design, len(found.X)
     plain = all(isinstance(A, np.ndarray) and A.ndim == 2 for A in pair)
     tables = tuple(pair) if plain else (found.X, found.Y)
@@ -454,10 +455,11 @@ def _read_pilot(pair, asked) -> _Pilot:
         members = np.arange(n + len(found.Y))
     units = [_rows_of(members[:n]), _rows_of(members[n:] - design.n)]
     if asked.paired and asked.clusters is not None:
-        # the units of Y in the order of those of X
+        # the units of Y in the order of those of X; pairs always have blocks
+        assert design.blocks is not None
         orders = map(np.argsort, np.split(design.blocks, [design.n]))
         units = [[u[i] for i in order] for u, order in zip(units, orders)]
-    strata = None, None
+    strata: tuple = (None, None)
     if design.batches is not None:
         of_rows = design.batches[:n], design.batches[n:]
         strata = tuple(s[[r[0] for r in u]] for s, u in zip(of_rows, units))
@@ -526,9 +528,9 @@ def _from_pilot(test, pair, asked, power, n_max, settings, clock):
     return _follow(studies, sizes, N, power, n_max, tell)
 
 # %% ../../nbs/study/04_planning.ipynb #c118
-def _tell(studies, power, pvalue, said, n=None, interval=(0, math.inf)):
+def _tell(studies, power, pvalue, note, n=None, interval=(0, math.inf)):
     "The plan, or why there is none"
-    words = "; ".join(text for text in (said, studies.said) if text)
+    words = "; ".join(text for text in (note, studies.note) if text)
     study, unit = studies.frame(), studies.sampler.unit
     return SampleSize(n, interval, power, study, unit, words, pvalue)
 
