@@ -142,7 +142,7 @@ FEW = dict(n_trials=30, rng=0)
 def test_pilot_rows_are_never_copied():
     answer = sample_size(Spy(), pilot(), **FEW)
     assert answer.n > 4 and answer.unit == "points of each sample"
-    assert answer.study.n.max() <= 30 and answer.pvalue <= 0.05 and not answer.said
+    assert answer.study.n.max() <= 30 and answer.pvalue <= 0.05 and not answer.note
     assert answer.interval[0] <= answer.n <= answer.interval[1]
 
 
@@ -235,7 +235,7 @@ def test_pilots_of_equal_laws_are_refused(seed):
         X, Y = np.random.default_rng([202, seed, k]).normal(size=(2, 20, 2))
         few = dict(n_trials=5, n_resamples=19, rng=k)
         answer = sample_size(EnergyTest(), (X, Y), **few)
-        assert (answer.pvalue > 0.05) == ("shows no difference" in answer.said)
+        assert (answer.pvalue > 0.05) == ("shows no difference" in answer.note)
         assert answer.n is None or answer.pvalue <= 0.05
         answered += answer.n is not None
     assert answered <= stats.binom.ppf(0.9999, runs, 0.05)
@@ -287,18 +287,18 @@ def test_pilot_repeats_and_resumes(tmp_path):
 def test_pilot_that_is_too_small():
     X, Y = pilot(10, shift=5.0)
     answer = sample_size(MeanTest(), (X, Y), **FEW)
-    assert answer.n is None and "10 points, too few" in answer.said
+    assert answer.n is None and "10 points, too few" in answer.note
     assert "too few" in str(answer) and "no answer" in str(answer)
 
 
 def test_pilot_with_a_huge_difference():
     answer = sample_size(MeanTest(), pilot(shift=9.0), **FEW)
-    assert answer.n == 4 and "that few are enough" in answer.said
+    assert answer.n == 4 and "that few are enough" in answer.note
 
 
 def test_pilot_beyond_the_largest_size():
     answer = sample_size(MeanTest(), pilot(shift=0.7), power=0.99, n_max=64, **FEW)
-    assert answer.n is None and "more than n_max=64" in answer.said
+    assert answer.n is None and "more than n_max=64" in answer.note
 
 
 def test_pilot_of_a_test_that_trains():
@@ -314,9 +314,9 @@ def test_time_is_bounded(source, seconds):
     start = time.monotonic()
     answer = sample_size(Slow(), source, max_seconds=seconds, n_trials=1000, rng=0)
     assert time.monotonic() - start < seconds + 1.5
-    assert "time was up" in answer.said or "are over" in answer.said
+    assert "time was up" in answer.note or "are over" in answer.note
     if answer.n is None:
-        assert "give it more" in answer.said
+        assert "give it more" in answer.note
     else:
         assert len(answer.study) >= 5 and answer.study.n_trials.max() < 1000
 
@@ -327,7 +327,7 @@ def test_time_enough_changes_nothing():
             sample_size(MeanTest(), source, max_seconds=limit, **FEW)
             for limit in (None, 1000)
         )
-        assert facts(a.study).equals(facts(b.study)) and not b.said and a.n == b.n
+        assert facts(a.study).equals(facts(b.study)) and not b.note and a.n == b.n
 
 
 def test_plan_can_be_interrupted():

@@ -563,4 +563,4 @@ def main(
 
 # %% ../../nbs/study/06_bench.ipynb #c060
 if __name__ == "__main__" and sys.argv[0].endswith("bench.py"):
-    main(full="--full" in sys.argv)  # python -m kpw_nb.study.bench [--full]
+    main(full="full" in sys.argv[1:])  # python -m kpw_nb.study.bench [full]

@@ -6,6 +6,7 @@
 __all__ = ['experiments', 'reproduce']
 
 # %% ../../nbs/study/05_experiments.ipynb #c002
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -30,7 +31,7 @@ def _heavy_tails(n, D, *, kind="smooth", m=None, null=True, rng=None):
     return (X.round(), Y.round()) if kind == "tied" else (X, Y)
 
 # %% ../../nbs/study/05_experiments.ipynb #c007
-SAMPLERS = {
+SAMPLERS: dict[str, Callable] = {
     "gaussian": data.make_gaussian_shift,
     "mixture": data.make_mixture,
     "hdgm": data.make_hdgm,
@@ -393,7 +394,7 @@ def reproduce(
     return study
 
 # %% ../../nbs/study/05_experiments.ipynb #c032
-PAPER = {
+PAPER: dict[str, dict] = {
     "gaussian": {
         ("diag", "KPW"): [1.0, 0.964, 0.999, 0.987, 0.930, 0.691, 0.102],
         ("diag", "PW"): [1.0, 0.999, 0.998, 0.963, 0.857, 0.518, 0.165],

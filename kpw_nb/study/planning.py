@@ -50,7 +50,7 @@ class _Crossing(NamedTuple):
     low: float
     high: float
 
-
+# %% ../../nbs/study/04_planning.ipynb #c090_s1
 def _fieller(x, k, T, q, z, shrink=1.0, slope=0.0):
     "Where the fitted line reaches q; `slope`: further variance of the line's slope"
     (a, b), V = _fit_probit(x, np.asarray(k, float), T, shrink)
@@ -81,7 +81,7 @@ def _positive(x):
 
 _SHAPES = (np.sqrt, _square), (np.log, _exponential), (np.asarray, _positive)
 
-
+# %% ../../nbs/study/04_planning.ipynb #c092_s1
 def _crossing(n, k, T, target, confidence):
     "n by the line in √n, bounds by the lines in √n, log n and n together"
     q, z = NormalDist().inv_cdf(target), NormalDist().inv_cdf((1 + confidence) / 2)
@@ -102,7 +102,7 @@ class SampleSize(Result):
     Attributes
     ----------
     n : int or None
-        Points of each sample; None if there is no answer, and `said` has the reason.
+        Points of each sample; None if there is no answer, and `note` has the reason.
     interval : tuple
         (low, high): 95 % for the n that has exactly this power; high may be infinite.
     power : float
@@ -111,7 +111,7 @@ class SampleSize(Result):
         All that was studied on the way.
     unit : str
         What n counts.
-    said : str
+    note : str
         What else there is to know: why there is no answer, or that time was up.
     pvalue : float or None
         Of the pilot itself.
@@ -122,7 +122,7 @@ class SampleSize(Result):
     power: float
     study: object
     unit: str = "points of each sample"
-    said: str = ""
+    note: str = ""
     pvalue: float | None = None
 
     def _rows(self):
@@ -133,9 +133,149 @@ class SampleSize(Result):
             rows.append(("the pilot itself", f"p = {self.pvalue:.3g}"))
         if len(self.study):
             pairs = zip(self.study["n"], self.study["power"])
-            said = (f"{n}:\N{NO-BREAK SPACE}{power:.2f}" for n, power in pairs)
-            rows.append(("studied", ", ".join(said)))
-        return rows + [("note", self.said)] * bool(self.said)
+            powers = (f"{n}:\N{NO-BREAK SPACE}{power:.2f}" for n, power in pairs)
+            rows.append(("studied", ", ".join(powers)))
+        return rows + [("note", self.note)] * bool(self.note)
+
+# %% ../../nbs/study/04_planning.ipynb #c095
+def _check_search(power, n_start, n_max, options):
+    "A power that can be reached, room to search for it, and independent trials"
+    check_number(power, "power", 0.01, 0.99)
+    check_number(n_start, "n_start", 4, integer=True)
+    check_number(n_max, "n_max", 2 * n_start, integer=True)
+    if options.get("n_tests", 1) != 1:
+        raise InputError("sample_size needs n_tests=1: independent trials.")
+
+
+def _check_no_pilot(asked):
+    "A design belongs to a pilot"
+    if not asked.is_free:
+        raise InputError(
+            "strata, clusters and paired describe a pilot (X, Y); a sampler draws "
+            "what it likes."
+        )
+
+# %% ../../nbs/study/04_planning.ipynb #c095_s1
+def _five(low):
+    "Five sizes over an octave"
+    return sorted({round(low * 2 ** (k / 4)) for k in range(5)})
+
+
+class _TimeUp(Exception):
+    "No time is left for another size"
+
+# %% ../../nbs/study/04_planning.ipynb #c095_1
+class _Studies:
+    "The power at some sizes, each studied once"
+
+    def __init__(self, name, test, sampler, point, settings, clock):
+        self.tests, self.sampler = {name: test}, sampler
+        self.point, self.settings, self.clock = point or {}, settings, clock
+        self.tables = {}
+
+    def all(self, sizes, share=1.0):
+        "Study these sizes side by side, in a share of the time that is left"
+        new = [n for n in sizes if n not in self.tables]
+        if not new:
+            return
+        if self.clock.up:
+            raise _TimeUp
+        grid = [dict(self.point, n=n) for n in new]
+        settings = dict(grid=grid, max_seconds=self.clock.part(share)) | self.settings
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "max_seconds=.* are over")
+            warnings.filterwarnings("ignore", ".* can never reject")
+            warnings.filterwarnings("ignore", "column .* has levels of its own")
+            table = power_study(self.tests, self.sampler, **settings)
+        self.tables |= {n: table[table.n == n] for n in new}
+
+    def at(self, n):
+        "The power at one size"
+        self.all([n], 0.25)
+        return self.tables[n].power.item()
+
+    def frame(self, sizes=None):
+        "What was studied, as one table"
+        import pandas as pd
+
+        chosen = sorted(self.tables if sizes is None else sizes)
+        if not chosen:
+            return pd.DataFrame()
+        return pd.concat([self.tables[n] for n in chosen], ignore_index=True)
+
+    @property
+    def note(self) -> str:
+        "What the time limit cost, if anything"
+        if not self.tables:
+            return ""
+        trials = self.frame().n_trials
+        if trials.min() >= self.settings.get("n_trials", 200):
+            return ""
+        limit = f"max_seconds={self.clock.max_seconds:g} are over"
+        return f"{limit}: {trials.min()} to {trials.max()} trials at each size"
+
+# %% ../../nbs/study/04_planning.ipynb #c095_2
+def _whole(found):
+    "The interval in whole numbers"
+    high = found.high if math.isinf(found.high) else math.ceil(found.high)
+    return math.floor(found.low), high
+
+# %% ../../nbs/study/04_planning.ipynb #c095_2_s1
+def _answer(studies, octave, power):
+    "The fitted size, from the studies of an octave"
+    used, study = studies.frame(octave), studies.frame()
+    trials = used.n_trials.to_numpy()
+    found = _crossing(used.n.to_numpy(float), used.rejections, trials, power, 0.95)
+    if math.isnan(found.at):
+        raise InputError(
+            f"power does not grow with n between {octave[0]} and {octave[-1]}; use "
+            "more n_trials."
+        )
+    interval = _whole(found)
+    return SampleSize(math.ceil(found.at), interval, power, study, note=studies.note)
+
+# %% ../../nbs/study/04_planning.ipynb #c095_2_s2
+_NO_TIME = "the time was up before the search was over; give it more"
+
+
+def _unfinished(studies, power):
+    "What is known when the time is up during the search"
+    below = [n for n in studies.tables if studies.at(n) < power]
+    above = [n for n in studies.tables if studies.at(n) >= power]
+    interval = max(below, default=0), min(above, default=math.inf)
+    note = "; ".join(text for text in (_NO_TIME, studies.note) if text)
+    return SampleSize(None, interval, power, studies.frame(), note=note)
+
+# %% ../../nbs/study/04_planning.ipynb #c095_2_s3
+def _search(studies, n_start, n_max, power):
+    "The search with a sampler"
+    try:
+        octave = _five(_octave(studies.at, n_start, n_max, power))
+        studies.all(octave)
+    except _TimeUp:
+        return _unfinished(studies, power)
+    return _answer(studies, octave, power)
+
+# %% ../../nbs/study/04_planning.ipynb #c096
+def _octave(at, n, n_max, power):
+    "The n with power below the target at n and not below at 2n"
+    if at(n) < power:
+        while at(2 * n) < power:
+            n *= 2
+            if 2 * n > n_max:
+                raise InputError(
+                    f"power {power:g} is not reached at n={n} (there it is "
+                    f"{at(n):.2f}); raise n_max={n_max} or ask for less."
+                )
+        return n
+    while n >= 8:
+        n //= 2
+        if at(n) < power:
+            return n
+    raise InputError(
+        f"power {power:g} is reached with as few as {n} points (there it is "
+        f"{at(n):.2f}); no search is needed."
+    )
 
 # %% ../../nbs/study/04_planning.ipynb #c094
 def sample_size(
@@ -199,148 +339,17 @@ def sample_size(
     studies = _Studies(type(test).__name__, test, sampler, point, settings, clock)
     return _search(studies, n_start, n_max, power)
 
-# %% ../../nbs/study/04_planning.ipynb #c095
-def _check_search(power, n_start, n_max, options):
-    "A power that can be reached, room to search for it, and independent trials"
-    check_number(power, "power", 0.01, 0.99)
-    check_number(n_start, "n_start", 4, integer=True)
-    check_number(n_max, "n_max", 2 * n_start, integer=True)
-    if options.get("n_tests", 1) != 1:
-        raise InputError("sample_size needs n_tests=1: independent trials.")
-
-
-def _check_no_pilot(asked):
-    "A design belongs to a pilot"
-    if not asked.is_free:
-        raise InputError(
-            "strata, clusters and paired describe a pilot (X, Y); a sampler draws "
-            "what it likes."
-        )
-
-
-def _five(low):
-    "Five sizes over an octave"
-    return sorted({round(low * 2 ** (k / 4)) for k in range(5)})
-
-
-class _TimeUp(Exception):
-    "No time is left for another size"
-
-# %% ../../nbs/study/04_planning.ipynb #c095_1
-class _Studies:
-    "The power at some sizes, each studied once"
-
-    def __init__(self, name, test, sampler, point, settings, clock):
-        self.tests, self.sampler = {name: test}, sampler
-        self.point, self.settings, self.clock = point or {}, settings, clock
-        self.tables = {}
-
-    def all(self, sizes, share=1.0):
-        "Study these sizes side by side, in a share of the time that is left"
-        new = [n for n in sizes if n not in self.tables]
-        if not new:
-            return
-        if self.clock.up:
-            raise _TimeUp
-        grid = [dict(self.point, n=n) for n in new]
-        settings = dict(grid=grid, max_seconds=self.clock.part(share)) | self.settings
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "max_seconds=.* are over")
-            warnings.filterwarnings("ignore", ".* can never reject")
-            warnings.filterwarnings("ignore", "column .* has levels of its own")
-            table = power_study(self.tests, self.sampler, **settings)
-        self.tables |= {n: table[table.n == n] for n in new}
-
-    def at(self, n):
-        "The power at one size"
-        self.all([n], 0.25)
-        return self.tables[n].power.item()
-
-    def frame(self, sizes=None):
-        "What was studied, as one table"
-        import pandas as pd
-
-        chosen = sorted(self.tables if sizes is None else sizes)
-        if not chosen:
-            return pd.DataFrame()
-        return pd.concat([self.tables[n] for n in chosen], ignore_index=True)
-
-    @property
-    def said(self) -> str:
-        "What there is to say about the time"
-        if not self.tables:
-            return ""
-        trials = self.frame().n_trials
-        if trials.min() >= self.settings.get("n_trials", 200):
-            return ""
-        limit = f"max_seconds={self.clock.max_seconds:g} are over"
-        return f"{limit}: {trials.min()} to {trials.max()} trials at each size"
-
-# %% ../../nbs/study/04_planning.ipynb #c095_2
-def _search(studies, n_start, n_max, power):
-    "The search with a sampler"
-    try:
-        octave = _five(_octave(studies.at, n_start, n_max, power))
-        studies.all(octave)
-    except _TimeUp:
-        return _unfinished(studies, power)
-    return _answer(studies, octave, power)
-
-
-def _answer(studies, octave, power):
-    "The fitted size, from the studies of an octave"
-    used, study = studies.frame(octave), studies.frame()
-    trials = used.n_trials.to_numpy()
-    found = _crossing(used.n.to_numpy(float), used.rejections, trials, power, 0.95)
-    if math.isnan(found.at):
-        raise InputError(
-            f"power does not grow with n between {octave[0]} and {octave[-1]}; use "
-            "more n_trials."
-        )
-    interval = _whole(found)
-    return SampleSize(math.ceil(found.at), interval, power, study, said=studies.said)
-
-
-def _whole(found):
-    "The interval in whole numbers"
-    high = found.high if math.isinf(found.high) else math.ceil(found.high)
-    return math.floor(found.low), high
-
-
-_NO_TIME = "the time was up before the search was over; give it more"
-
-
-def _unfinished(studies, power):
-    "What is known when the time is up during the search"
-    below = [n for n in studies.tables if studies.at(n) < power]
-    above = [n for n in studies.tables if studies.at(n) >= power]
-    interval = max(below, default=0), min(above, default=math.inf)
-    said = "; ".join(text for text in (_NO_TIME, studies.said) if text)
-    return SampleSize(None, interval, power, studies.frame(), said=said)
-
-# %% ../../nbs/study/04_planning.ipynb #c096
-def _octave(at, n, n_max, power):
-    "The n with power below the target at n and not below at 2n"
-    if at(n) < power:
-        while at(2 * n) < power:
-            n *= 2
-            if 2 * n > n_max:
-                raise InputError(
-                    f"power {power:g} is not reached at n={n} (there it is "
-                    f"{at(n):.2f}); raise n_max={n_max} or ask for less."
-                )
-        return n
-    while n >= 8:
-        n //= 2
-        if at(n) < power:
-            return n
-    raise InputError(
-        f"power {power:g} is reached with as few as {n} points (there it is "
-        f"{at(n):.2f}); no search is needed."
-    )
-
 # %% ../../nbs/study/04_planning.ipynb #c107
+def _subset(N, n, strata, rng):
+    "n of N units, the same share of each stratum, as a column of numbers"
+    keys = [rng.random(N)] + [strata] * (strata is not None)
+    places = np.floor((rng.random() + np.arange(n)) * N / n).astype(int)
+    return np.lexsort(keys)[places][:, None]
+
+# %% ../../nbs/study/04_planning.ipynb #c107_s1
 _FEWEST, _FEWEST_PAIRS = 4, 6  # with fewer no relabelling is rare enough
+
+
 _FURTHEST = 8  # times the size of the pilot that a line is followed
 
 
@@ -383,13 +392,6 @@ class _Pilot:
             return first, first
         return first, _subset(M, max(round(n * M / N), 1), self.strata[1], rng)
 
-
-def _subset(N, n, strata, rng):
-    "n of N units, the same share of each stratum, as a column of numbers"
-    keys = [rng.random(N)] + [strata] * (strata is not None)
-    places = np.floor((rng.random() + np.arange(n)) * N / n).astype(int)
-    return np.lexsort(keys)[places][:, None]
-
 # %% ../../nbs/study/04_planning.ipynb #c111
 def _take(table, rows):
     return table[rows] if isinstance(table, np.ndarray) else table.take(rows)
@@ -410,7 +412,7 @@ def _labels_of(pilot, numbers):
         found["clusters"] = tuple(clusters)
     return found | (dict(strata=tuple(strata)) if strata else {})
 
-
+# %% ../../nbs/study/04_planning.ipynb #c111_s1
 class _OnPilot:
     "A test that gets numbers of units, and looks at their rows"
 
@@ -439,13 +441,20 @@ class _OnPilot:
         return self.inner.test(X, Y, n_resamples=n_resamples, rng=rng, **design)
 
 # %% ../../nbs/study/04_planning.ipynb #c112
+def _rows_of(members):
+    "The rows of each unit"
+    order, sizes = np.argsort(members, kind="stable"), np.bincount(members)
+    return np.split(order, np.cumsum(sizes)[:-1])
+
+# %% ../../nbs/study/04_planning.ipynb #c112_s1
 def _read_pilot(pair, asked) -> _Pilot:
     "The pilot cut into units"
     if len(pair) != 2:
         raise TypeError(
             f"sampler must be a function, or a pilot (X, Y), got {len(pair)} things."
         )
-    found = read_design(*pair, asked)
+    X, Y = pair
+    found = read_design(X, Y, asked)
     design, n = found.design, len(found.X)
     plain = all(isinstance(A, np.ndarray) and A.ndim == 2 for A in pair)
     tables = tuple(pair) if plain else (found.X, found.Y)
@@ -454,20 +463,15 @@ def _read_pilot(pair, asked) -> _Pilot:
         members = np.arange(n + len(found.Y))
     units = [_rows_of(members[:n]), _rows_of(members[n:] - design.n)]
     if asked.paired and asked.clusters is not None:
-        # the units of Y in the order of those of X
+        # the units of Y in the order of those of X; pairs always have blocks
+        assert design.blocks is not None
         orders = map(np.argsort, np.split(design.blocks, [design.n]))
         units = [[u[i] for i in order] for u, order in zip(units, orders)]
-    strata = None, None
+    strata: tuple = (None, None)
     if design.batches is not None:
         of_rows = design.batches[:n], design.batches[n:]
         strata = tuple(s[[r[0] for r in u]] for s, u in zip(of_rows, units))
     return _Pilot(tables, tuple(units), strata, asked)
-
-
-def _rows_of(members):
-    "The rows of each unit"
-    order, sizes = np.argsort(members, kind="stable"), np.bincount(members)
-    return np.split(order, np.cumsum(sizes)[:-1])
 
 # %% ../../nbs/study/04_planning.ipynb #c116
 def _pilot_pvalue(test, pilot, settings):
@@ -478,7 +482,7 @@ def _pilot_pvalue(test, pilot, settings):
     root = spawn_seeds(options["rng"], 2)[1]
     return first_pvalue(test, pilot, n, more, alpha, root)
 
-
+# %% ../../nbs/study/04_planning.ipynb #c116_s1
 def _check_pilot(test, asked, point, options):
     "What makes no sense with a pilot"
     if point:
@@ -526,13 +530,13 @@ def _from_pilot(test, pair, asked, power, n_max, settings, clock):
     return _follow(studies, sizes, N, power, n_max, tell)
 
 # %% ../../nbs/study/04_planning.ipynb #c118
-def _tell(studies, power, pvalue, said, n=None, interval=(0, math.inf)):
+def _tell(studies, power, pvalue, note, n=None, interval=(0, math.inf)):
     "The plan, or why there is none"
-    words = "; ".join(text for text in (said, studies.said) if text)
+    words = "; ".join(text for text in (note, studies.note) if text)
     study, unit = studies.frame(), studies.sampler.unit
     return SampleSize(n, interval, power, study, unit, words, pvalue)
 
-
+# %% ../../nbs/study/04_planning.ipynb #c118_s1
 def _low_end(at, N, fewest, power):
     "A size below half of the pilot with power below the wanted; None if there is none"
     low = max(N / 8, fewest)
@@ -542,12 +546,12 @@ def _low_end(at, N, fewest, power):
         low = max(low / 2, fewest)
     return low
 
-
+# %% ../../nbs/study/04_planning.ipynb #c118_s2
 def _seven(low, N):
     "Seven sizes over two octaves, none beyond half of the pilot"
     return sorted({round(n) for n in np.geomspace(low, min(4 * low, N // 2), 7)})
 
-
+# %% ../../nbs/study/04_planning.ipynb #c118_s3
 def _follow(studies, sizes, N, power, n_max, tell):
     "Follow the line of the subsamples to the wanted power"
     used = studies.frame(sizes)

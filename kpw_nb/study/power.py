@@ -84,6 +84,18 @@ def wilson(k: int, n: int, confidence: float = 0.95) -> tuple:
     return _wilson(k / n, n, NormalDist().inv_cdf((1 + confidence) / 2))
 
 # %% ../../nbs/study/03_power.ipynb #c011
+def _by_trials(shares, n_tests, q):
+    "The interval from the share of each trial, with the quantile q of Student's t"
+    from scipy.special import stdtrit
+
+    T, p = len(shares), shares.mean()
+    if T == 1 or p in (0, 1):
+        return _wilson(p, T, NormalDist().inv_cdf(q))
+    variance, most = shares.var(ddof=1) / T, T * n_tests
+    n_eff = most if variance == 0 else min(most, p * (1 - p) / variance)
+    return _wilson(p, n_eff, float(stdtrit(T - 1, q)))
+
+# %% ../../nbs/study/03_power.ipynb #c011_s1
 def cluster_wilson(rejections, n_tests: int = 1, confidence: float = 0.95) -> tuple:
     "Wilson's interval for trials of `n_tests` dependent tests, of which some rejected"
     counts = np.asarray(rejections, float)
@@ -97,18 +109,6 @@ def cluster_wilson(rejections, n_tests: int = 1, confidence: float = 0.95) -> tu
     if n_tests == 1 or confidence == 1:
         return wilson(int((counts == n_tests).sum()), T, confidence)
     return _by_trials(counts / n_tests, n_tests, (1 + confidence) / 2)
-
-
-def _by_trials(shares, n_tests, q):
-    "The interval from the share of each trial, with the quantile q of Student's t"
-    from scipy.special import stdtrit
-
-    T, p = len(shares), shares.mean()
-    if T == 1 or p in (0, 1):
-        return _wilson(p, T, NormalDist().inv_cdf(q))
-    variance, most = shares.var(ddof=1) / T, T * n_tests
-    n_eff = most if variance == 0 else min(most, p * (1 - p) / variance)
-    return _wilson(p, n_eff, float(stdtrit(T - 1, q)))
 
 # %% ../../nbs/study/03_power.ipynb #c017
 def _digest(data: str | bytes) -> str:
@@ -166,7 +166,7 @@ def _cells(f):
         with suppress(ValueError):
             yield cell.cell_contents
 
-
+# %% ../../nbs/study/03_power.ipynb #c018_6_s1
 def _function_text(f, text_of) -> str:
     "Name, digest of the source, defaults and closure"
     if _edition(f.__module__) is not None:
@@ -258,6 +258,8 @@ def _describe(v, seen=()) -> str:
 
 # %% ../../nbs/study/03_power.ipynb #c037
 _DATA, _TRAIN = 0, 1
+
+
 _FIT, _PERMUTE = 2, 3
 
 
@@ -266,7 +268,7 @@ def _words(point):
     digest = sha256(_describe(point).encode()).digest()[:16]
     return tuple(np.frombuffer(digest, "<u4").tolist())
 
-
+# %% ../../nbs/study/03_power.ipynb #c037_s1
 def _streams(root, words, trial):
     "A function that gives the seed of each purpose in this trial"
 
@@ -308,7 +310,7 @@ def fitted(test, samples, seed):
     t.fit(*samples, **(dict(rng=np.random.default_rng(seed)) if takes_rng else {}))
     return t
 
-
+# %% ../../nbs/study/03_power.ipynb #c041_s1
 def _pvalue(t, X, Y, n_resamples, seed):
     "The p-value of one test, checked"
     p = float(
@@ -338,7 +340,7 @@ class _Task(NamedTuple):
     trial: int
     names: tuple  # of the tests to run
 
-
+# %% ../../nbs/study/03_power.ipynb #c043_s1
 class _Answers:
     "What one test of one trial has answered so far"
 
@@ -360,6 +362,15 @@ class _Answers:
         self.pvalues.append(p)
         self.seconds += time.perf_counter() - start
 
+# %% ../../nbs/study/03_power.ipynb #c046
+def _sendable(e):
+    "The exception itself if it survives the way between processes, else its text"
+    try:
+        pickle.loads(pickle.dumps(e))
+    except Exception:
+        return RuntimeError(f"{type(e).__name__}: {e}")
+    return e
+
 # %% ../../nbs/study/03_power.ipynb #c045
 class _Outcome(NamedTuple):
     "What came of a task"
@@ -369,7 +380,7 @@ class _Outcome(NamedTuple):
     who: str = ""  # failed
     error: Exception | None = None
 
-
+# %% ../../nbs/study/03_power.ipynb #c045_s1
 def _trial(tests, sampler, design, task):
     "All asked-for tests of one trial"
     seed, who = _streams(design.root, task.words, task.trial), "sampler"
@@ -388,15 +399,6 @@ def _trial(tests, sampler, design, task):
         return _Outcome(task, {}, who, _sendable(e))
     mean = {k: float(f"{a.seconds / design.n_tests:.3g}") for k, a in answers.items()}
     return _Outcome(task, {k: (a.pvalues, mean[k]) for k, a in answers.items()})
-
-# %% ../../nbs/study/03_power.ipynb #c046
-def _sendable(e):
-    "The exception itself if it survives the way between processes, else its text"
-    try:
-        pickle.loads(pickle.dumps(e))
-    except Exception:
-        return RuntimeError(f"{type(e).__name__}: {e}")
-    return e
 
 # %% ../../nbs/study/03_power.ipynb #c046_1
 def first_pvalue(test, sampler, n: int, n_resamples: int, alpha: float, root) -> float:
@@ -438,7 +440,7 @@ def _read_line(line: bytes):
     key = json.dumps(r["settings"], sort_keys=True)
     return (key, r["trial"]), (r["pvalues"], r["seconds"])
 
-
+# %% ../../nbs/study/03_power.ipynb #c051_1_s1
 def _read_records(raw: bytes, path) -> tuple[dict, int]:
     "({(key, trial): (p-values, seconds)}, length of the part that is whole)"
     *lines, tail = raw.split(b"\n")
@@ -466,7 +468,7 @@ def _open(path):
     binary = getattr(os, "O_BINARY", 0)
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | binary, 0o644)
 
-
+# %% ../../nbs/study/03_power.ipynb #c053_s1
 def _lock(file, path):
     "An exclusive lock that ends with the process, where the system has such locks"
     try:
@@ -525,25 +527,14 @@ class _Store:
 
 # %% ../../nbs/study/03_power.ipynb #c056
 _COUNTED = ("rejections", "power", "low", "high", "seconds")
+
+
 _SETTINGS = ("protocol", "n_trials", "n_tests", "n_resamples", "alpha")
+
+
 STUDY_COLUMNS = ("test", *_SETTINGS, *_COUNTED, "seed")  # beside those of the grid
 
-
-def _points(grid, n):
-    "The grid as a list of dicts, each with its n"
-    if isinstance(grid, dict):
-        grid = [dict(zip(grid, values)) for values in product(*grid.values())]
-    points = [_point(p, n) for p in ([{}] if grid is None else grid)]
-    if not points:
-        raise InputError(
-            "grid is empty; pass a list of dicts, a dict of lists, or None for a "
-            "single point."
-        )
-    if len({_describe(p) for p in points}) < len(points):
-        raise InputError("grid holds the same point twice.")
-    return points
-
-
+# %% ../../nbs/study/03_power.ipynb #c056_s1
 def _point(p, n):
     "A point of the grid with its n"
     if bad := [k for k in p if k in STUDY_COLUMNS or k == "rng"]:
@@ -557,6 +548,21 @@ def _point(p, n):
             f"{dict(p)})."
         )
     return dict(p) | dict(n=check_number(p.get("n", n), "n", 2, integer=True))
+
+# %% ../../nbs/study/03_power.ipynb #c056_s2
+def _points(grid, n):
+    "The grid as a list of dicts, each with its n"
+    if isinstance(grid, dict):
+        grid = [dict(zip(grid, values)) for values in product(*grid.values())]
+    points = [_point(p, n) for p in ([{}] if grid is None else grid)]
+    if not points:
+        raise InputError(
+            "grid is empty; pass a list of dicts, a dict of lists, or None for a "
+            "single point."
+        )
+    if len({_describe(p) for p in points}) < len(points):
+        raise InputError("grid holds the same point twice.")
+    return points
 
 # %% ../../nbs/study/03_power.ipynb #c057
 def _check_tests(tests, sampler):
@@ -588,7 +594,7 @@ def _todo(tests, points, n_trials, keys, done):
             if once:
                 yield _Task(point, words[i], trial, tuple(once.values()))
 
-
+# %% ../../nbs/study/03_power.ipynb #c060_s1
 def _failed(outcome):
     "The error of a trial, with its address"
     task, who, e = outcome.task, outcome.who, outcome.error
@@ -614,7 +620,7 @@ def _known(v, name, key):
         )
     return described
 
-
+# %% ../../nbs/study/03_power.ipynb #c061_s1
 def _keys(tests, points, sampler, design, stored, key=""):
     "{(test, number of the point): key}; without a store the name is enough"
     if not stored:
@@ -643,7 +649,7 @@ def _other_code(keys, done):
     wanted, same = set(keys.values()), {without_code(key) for key in keys.values()}
     return sum(key not in wanted and without_code(key) in same for key, _ in done)
 
-
+# %% ../../nbs/study/03_power.ipynb #c062_s1
 def _row(name, point, found, design):
     "One line of the table"
     counts = [sum(p <= design.alpha for p in pvalues) for pvalues, _ in found]
@@ -664,6 +670,118 @@ def _row(name, point, found, design):
         seconds=median(s for _, s in found),
         seed=_seed_text(design.root),
     )
+
+# %% ../../nbs/study/03_power.ipynb #c064
+def check_store(store, rng):
+    "A store is of use only to a run that can be repeated"
+    if store is not None and rng is None:
+        raise InputError(
+            "store needs a fixed rng, or no rerun would find its trials; "
+            "pass e.g. rng=0."
+        )
+
+
+def _engine(workers, progress):
+    "Processes, and results as they are ready; bad arguments are refused before work"
+    as_mapper(workers)
+    return Engine(workers, check_progress(progress), "processes", ordered=False)
+
+# %% ../../nbs/study/03_power.ipynb #c064_s1
+def _design(protocol, n_trials, n_tests, n_resamples, alpha, root):
+    "The design with its numbers checked"
+    check_choice(protocol, "protocol", ("equal", "train_once"))
+    n_trials = check_number(n_trials, "n_trials", 1, integer=True)
+    n_tests = check_number(n_tests, "n_tests", 1, integer=True)
+    if protocol == "equal" and n_tests > 1:
+        raise InputError(
+            f"n_tests={n_tests} needs protocol='train_once'; "
+            "with 'equal' raise n_trials."
+        )
+    check_resamples(n_resamples, alpha)
+    return _Design(protocol, n_trials, n_tests, n_resamples, alpha, root)
+
+# %% ../../nbs/study/03_power.ipynb #c064_1
+class Clock:
+    "When to stop, if ever"
+
+    def __init__(self, max_seconds):
+        self.max_seconds, self.start = max_seconds, time.monotonic()
+        if max_seconds is not None:
+            check_number(max_seconds, "max_seconds", 0)
+
+    @property
+    def left(self) -> float:
+        "Seconds that are left"
+        if self.max_seconds is None:
+            return math.inf
+        return max(self.max_seconds - (time.monotonic() - self.start), 0.0)
+
+    def part(self, share):
+        "A share of what is left, as `max_seconds`"
+        return None if self.max_seconds is None else share * self.left
+
+    @property
+    def up(self) -> bool:
+        "Is the time up?"
+        return self.left == 0
+
+# %% ../../nbs/study/03_power.ipynb #c065
+def _run(trial, tasks, first, engine, clock):
+    "Outcomes; when the time is up, no more of them, but for the first few tasks"
+    with closing(engine.run(trial, tasks, desc="trials")) as finished:
+        for count, done in enumerate(finished, 1):
+            if done.error is not None:
+                raise _failed(done) from done.error
+            yield done
+            if clock.up and first <= count < len(tasks):
+                return
+
+# %% ../../nbs/study/03_power.ipynb #c065_1
+def _check_finished(left, tasks, clock):
+    "Say what is missing, and why"
+    if not left:
+        return
+    if not clock.up:
+        raise InputError(
+            "workers must work like map: it returned fewer results than tasks."
+        )
+    warnings.warn(
+        f"max_seconds={clock.max_seconds:g} are over: {len(tasks) - left} of "
+        f"{len(tasks)} trials are done; the intervals are those of these.",
+        stacklevel=4,
+    )
+
+# %% ../../nbs/study/03_power.ipynb #c065_1_s1
+def _table(tests, points, keys, done, design):
+    "One row for each grid point and test, of the trials that are done"
+    import pandas as pd
+
+    rows = []
+    for i, point in enumerate(points):
+        for k in tests:
+            trials = ((keys[k, i], t) for t in range(design.n_trials))
+            rows.append(_row(k, point, [done[t] for t in trials if t in done], design))
+    grid = list(dict.fromkeys(k for p in points for k in p))
+    return pd.DataFrame(rows)[["test", *grid, *STUDY_COLUMNS[1:]]]
+
+# %% ../../nbs/study/03_power.ipynb #c065_s1
+def _study(tests, points, sampler, design, keys, engine, store, clock):
+    "The study with checked arguments"
+    with _Store(store) as kept:
+        if old := _other_code(keys, kept.done):
+            text = f"{old} records of other code are kept but not used."
+            warnings.warn(f"store={str(store)!r}: {text}", stacklevel=3)
+        tasks = list(_todo(tests, points, design.n_trials, keys, kept.done))
+        trial = partial(_trial, tests, sampler, design)
+        first = sum(task.trial == 0 for task in tasks)
+        if clock.max_seconds is not None:
+            engine = replace(engine, ordered=True)  # the first trials first
+        for done in _run(trial, tasks, first, engine, clock):
+            i, t = points.index(done.task.point), done.task.trial
+            kept.add([(keys[k, i], t, *result) for k, result in done.results.items()])
+    left = sum(1 for _ in _todo(tests, points, design.n_trials, keys, kept.done))
+    _check_finished(left, tasks, clock)
+    return _table(tests, points, keys, kept.done, design)
 
 # %% ../../nbs/study/03_power.ipynb #c063
 def power_study(
@@ -731,117 +849,22 @@ def power_study(
     keys = _keys(tests, points, sampler, design, store is not None, text(key, "key"))
     return _study(tests, points, sampler, design, keys, engine, store, clock)
 
-# %% ../../nbs/study/03_power.ipynb #c064
-def check_store(store, rng):
-    "A store is of use only to a run that can be repeated"
-    if store is not None and rng is None:
+# %% ../../nbs/study/03_power.ipynb #c081
+def _check_layout(study, chosen):
+    "The chosen columns exist, and tell the lines of the study apart"
+    if unknown := [c for c in chosen if c not in study.columns]:
         raise InputError(
-            "store needs a fixed rng, or no rerun would find its trials; "
-            "pass e.g. rng=0."
+            f"{unknown[0]!r} is not a column of the study; it has "
+            f"{', '.join(study.columns)}."
         )
-
-
-def _engine(workers, progress):
-    "Processes, and results as they are ready; bad arguments are refused before work"
-    as_mapper(workers)
-    return Engine(workers, check_progress(progress), "processes", ordered=False)
-
-
-def _design(protocol, n_trials, n_tests, n_resamples, alpha, root):
-    "The design with its numbers checked"
-    check_choice(protocol, "protocol", ("equal", "train_once"))
-    n_trials = check_number(n_trials, "n_trials", 1, integer=True)
-    n_tests = check_number(n_tests, "n_tests", 1, integer=True)
-    if protocol == "equal" and n_tests > 1:
-        raise InputError(
-            f"n_tests={n_tests} needs protocol='train_once'; "
-            "with 'equal' raise n_trials."
-        )
-    check_resamples(n_resamples, alpha)
-    return _Design(protocol, n_trials, n_tests, n_resamples, alpha, root)
-
-# %% ../../nbs/study/03_power.ipynb #c064_1
-class Clock:
-    "When to stop, if ever"
-
-    def __init__(self, max_seconds):
-        self.max_seconds, self.start = max_seconds, time.monotonic()
-        if max_seconds is not None:
-            check_number(max_seconds, "max_seconds", 0)
-
-    @property
-    def left(self) -> float:
-        "Seconds that are left"
-        if self.max_seconds is None:
-            return math.inf
-        return max(self.max_seconds - (time.monotonic() - self.start), 0.0)
-
-    def part(self, share):
-        "A share of what is left, as `max_seconds`"
-        return None if self.max_seconds is None else share * self.left
-
-    @property
-    def up(self) -> bool:
-        "Is the time up?"
-        return self.left == 0
-
-# %% ../../nbs/study/03_power.ipynb #c065
-def _run(trial, tasks, first, engine, clock):
-    "Outcomes; when the time is up, no more of them, but for the first few tasks"
-    with closing(engine.run(trial, tasks, desc="trials")) as finished:
-        for count, done in enumerate(finished, 1):
-            if done.error is not None:
-                raise _failed(done) from done.error
-            yield done
-            if clock.up and first <= count < len(tasks):
-                return
-
-
-def _study(tests, points, sampler, design, keys, engine, store, clock):
-    "The study with checked arguments"
-    with _Store(store) as kept:
-        if old := _other_code(keys, kept.done):
-            text = f"{old} records of other code are kept but not used."
-            warnings.warn(f"store={str(store)!r}: {text}", stacklevel=3)
-        tasks = list(_todo(tests, points, design.n_trials, keys, kept.done))
-        trial = partial(_trial, tests, sampler, design)
-        first = sum(task.trial == 0 for task in tasks)
-        if clock.max_seconds is not None:
-            engine = replace(engine, ordered=True)  # the first trials first
-        for done in _run(trial, tasks, first, engine, clock):
-            i, t = points.index(done.task.point), done.task.trial
-            kept.add([(keys[k, i], t, *result) for k, result in done.results.items()])
-    left = sum(1 for _ in _todo(tests, points, design.n_trials, keys, kept.done))
-    _check_finished(left, tasks, clock)
-    return _table(tests, points, keys, kept.done, design)
-
-# %% ../../nbs/study/03_power.ipynb #c065_1
-def _check_finished(left, tasks, clock):
-    "Say what is missing, and why"
-    if not left:
+    if not study.duplicated(chosen).any():
         return
-    if not clock.up:
-        raise InputError(
-            "workers must work like map: it returned fewer results than tasks."
-        )
-    warnings.warn(
-        f"max_seconds={clock.max_seconds:g} are over: {len(tasks) - left} of "
-        f"{len(tasks)} trials are done; the intervals are those of these.",
-        stacklevel=4,
+    others = [c for c in study.columns if c not in (*chosen, *_COUNTED)]
+    varies = [c for c in others if study[c].nunique(dropna=False) > 1]
+    raise InputError(
+        f"several lines fall into one cell; put {' and '.join(varies) or 'a column'} "
+        "into rows or columns, or select some lines first."
     )
-
-
-def _table(tests, points, keys, done, design):
-    "One row for each grid point and test, of the trials that are done"
-    import pandas as pd
-
-    rows = []
-    for i, point in enumerate(points):
-        for k in tests:
-            trials = ((keys[k, i], t) for t in range(design.n_trials))
-            rows.append(_row(k, point, [done[t] for t in trials if t in done], design))
-    grid = list(dict.fromkeys(k for p in points for k in p))
-    return pd.DataFrame(rows)[["test", *grid, *STUDY_COLUMNS[1:]]]
 
 # %% ../../nbs/study/03_power.ipynb #c080
 def power_table(study, rows="test", columns="n", digits: int = 2):
@@ -882,20 +905,3 @@ def power_table(study, rows="test", columns="n", digits: int = 2):
     order = study[rows].drop_duplicates()  # as in the study
     index = order[rows[0]] if len(rows) == 1 else list(order.itertuples(False, None))
     return cells.reindex(index).fillna("")
-
-# %% ../../nbs/study/03_power.ipynb #c081
-def _check_layout(study, chosen):
-    "The chosen columns exist, and tell the lines of the study apart"
-    if unknown := [c for c in chosen if c not in study.columns]:
-        raise InputError(
-            f"{unknown[0]!r} is not a column of the study; it has "
-            f"{', '.join(study.columns)}."
-        )
-    if not study.duplicated(chosen).any():
-        return
-    others = [c for c in study.columns if c not in (*chosen, *_COUNTED)]
-    varies = [c for c in others if study[c].nunique(dropna=False) > 1]
-    raise InputError(
-        f"several lines fall into one cell; put {' and '.join(varies) or 'a column'} "
-        "into rows or columns, or select some lines first."
-    )
