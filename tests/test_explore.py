@@ -542,8 +542,8 @@ BAD_FILES = {  # name and content of X, and what the sentence says
     "kind": ("a.xlsx", b"PK", "a.xlsx: files of this kind are not read"),
     "no kind": ("noname", b"1,2\n3,4", "noname: files of this kind are not read"),
     "ragged": ("a.csv", b"1,2\n3\n4,5,6", "a.csv cannot be read"),
-    "text": ("a.csv", b"1,2\n3,x\n4,5", "'column 2' is a category in X but a number"),
-    "gap": ("a.csv", b"1,2\n3,\n4,5", "(NaN or empty) in column 'column 2'"),
+    "text": ("a.csv", b"1,2\n3,x\n4,5", "column 2 is a category in X but a number"),
+    "gap": ("a.csv", b"1,2\n3,\n4,5", "(NaN or empty) in column 2"),
     "infinity": ("a.csv", b"1,2\n3,inf\n4,5", "column 2"),
     "one row": ("a.csv", b"x,y\n1,2", "a.csv has one row of data"),
     "not text": ("a.csv", b"\xff\xfe\x00", "a.csv cannot be read"),
@@ -553,7 +553,7 @@ BAD_FILES = {  # name and content of X, and what the sentence says
     "columns": (
         "a.npy",
         as_npy(np.ones((3, 1))),
-        "a.npy has 1 columns but y.npy has 2",
+        "a.npy has 1 features but y.npy has 2",
     ),
 }
 

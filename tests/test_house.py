@@ -186,7 +186,7 @@ def longest_run(path):
 
 
 def test_code_is_counted_without_docstrings():
-    source = '#| export\ndef f():\n    """One.\n\n    Two.\n    """\n\n    return 1\n'
+    source = '#| export\ndef f():\n    """One.\n    Two.\n    """\n\n    return 1\n'
     assert code_lines(source) == 2
     assert code_lines("#| export\nimport ast\n") == 0
 

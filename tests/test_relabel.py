@@ -354,7 +354,7 @@ def test_interrupt_keeps_what_is_done():
         with pytest.raises(KeyboardInterrupt):
             permutation_test(Impatient(at), 20, 30, n_resamples=100, rng=0, batch=10)
     part = permutation_test(
-        Impatient(4, partial(gap, np.arange(9.0), 4)),
+        Impatient(4, partial(gap, np.arange(9.0))),
         4,
         5,
         n_resamples=125,
@@ -416,7 +416,7 @@ def test_ctrl_c_with_threads():
         (dict(statistic=lambda o: np.zeros((len(o), 2, 2))), ValueError, "got shape"),
         (dict(statistic=lambda o: np.full(len(o), np.nan)), ValueError, "NaN"),
         (
-            dict(statistic=lambda o: np.where(o[:, 0] > 0, np.inf, 1.0)),
+            dict(statistic=lambda o: np.where(o[:, 0], 1.0, np.inf)),
             ValueError,
             "one of the permutations",
         ),

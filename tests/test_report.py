@@ -515,4 +515,4 @@ def test_a_wheel_has_the_template(tmp_path):
     done = subprocess.run(command + options, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     (wheel,) = tmp_path.glob("*.whl")
-    assert "kpw_nb/templates/report.html.j2" in zipfile.ZipFile(wheel).namelist()
+    assert "kpw_nb/show/templates/report.html.j2" in zipfile.ZipFile(wheel).namelist()
