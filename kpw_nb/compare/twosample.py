@@ -1018,7 +1018,7 @@ class KPWTestResult(Result):
     ) -> dict:
         """Everything that the answer states, as plain data that JSON can hold.
 
-        `print(result)`, `report()` and `kpw-nb test --json` lay these facts out.
+        `print(result)`, `report()` and the command line lay these facts out.
 
         Parameters
         ----------

@@ -232,7 +232,7 @@ def check_gaps(*tables):
         f"values are missing (NaN or empty) in column {_gaps_in_words(tables)}, first "
         f"in row {verbatim(row)} of {sample_mark(first.name)}",
         f"use {indicator} if a gap is information, {drop} to leave such rows out, or "
-        "{fill them|leave out the columns}",
+        "{fill them|leave the column out with drop=COLUMN}",
         argument="missing",
         sample=first.name,
         row=row,

@@ -96,7 +96,7 @@ def _get_array(described: dict, raw: bytes) -> np.ndarray:
     counts = all(type(k) is int and k >= 0 for k in (*shape, start))
     size = math.prod(shape) * dtype.itemsize if counts else 0
     if dtype.kind not in _KINDS or not counts or start + size > len(raw):
-        raise InputError(f"no array of shape {shape} and type {dtype} is in the file")
+        raise ValueError(f"no array of shape {shape} and type {dtype} is in the file")
     return np.ndarray(shape, dtype, raw[start : start + size]).copy()
 
 
@@ -126,15 +126,15 @@ def _body(data: bytes, kind: str, version: int) -> bytes:
     "What follows the header, if header and checksum are right"
     header = _HEADER.match(data)
     if header is None or header[1] != kind.encode():
-        raise InputError(f"is not a file of kind {kind!r}")
+        raise ValueError(f"is not a file of kind {kind!r}")
     if header[2] != str(version).encode():
-        raise InputError(
+        raise ValueError(
             f"has version {header[2].decode()} of kind {kind!r}, but this version of "
             f"kpw_nb reads version {version}"
         )
     body = data[header.end() :]
     if data[: header.end()] != _header(kind, version, body):
-        raise InputError("is damaged: its checksum is wrong")
+        raise ValueError("is damaged: its checksum is wrong")
     return body
 
 # %% ../../nbs/ground/06_store.ipynb #c028

@@ -39,13 +39,13 @@ def _say(text):
     "One line to the person at the terminal"
     print(f"kpw-nb: {' '.join(str(text).split())}", file=sys.stderr)
 
-# %% ../../nbs/show/04_cli.ipynb #c007
+# %% ../../nbs/show/04_cli.ipynb #c007_a
 def _would_overwrite(path, read):
     "Is this place one of the files that are read?"
     known = [Path(r) for r in read if r is not None]
     return any(r.exists() and path.exists() and path.samefile(r) for r in known)
 
-
+# %% ../../nbs/show/04_cli.ipynb #c007
 def _check_target(path, option, *read):
     "Can a file be written here, without harm to the files that are read?"
     if path is None:
@@ -102,10 +102,10 @@ def _show_notes(notes, names):
         if issubclass(note.category, (UserWarning, RuntimeWarning)):
             shown.append(first_line(text, 400))
     for text in dict.fromkeys(shown):
-        if not text.startswith("n_resamples="):  # the command says it in its own words
+        if not text.startswith("n_resamples="):  # `_test_notes` reports this one
             _say(f"note: {text}")
 
-
+# %% ../../nbs/show/04_cli.ipynb #c020_c
 @contextmanager
 def _computing(names=("X", "Y")):
     "An error about the input becomes one line for the terminal; warnings become notes"
@@ -129,7 +129,7 @@ def _as_list(value):
     "The values of an option that may be given once, often or never"
     return [value] if isinstance(value, str) else list(value or ())
 
-
+# %% ../../nbs/show/04_cli.ipynb #c024_b
 def _test_command(args):
     "The command line that repeats a test"
     words = ["kpw-nb", "test", args.x] + _as_list(args.y)
@@ -145,36 +145,47 @@ def _test_command(args):
     return shlex.join(words + ["--seed", str(args.seed), "--alpha", repr(args.alpha)])
 
 # %% ../../nbs/show/04_cli.ipynb #c026_1
-def _test_facts(args, samples, result):
-    "The facts, with what only the command line knows"
+def _test_settings(args):
+    "The settings of a test, as plain data"
     keep = ("method", "scale", "missing", "n_resamples", "seed", "alpha", "label", "id")
     keep += ("strata", "clusters", "paired", "weigh", "workers")
+    return {name: getattr(args, name) for name in keep}
+
+
+def _test_facts(args, samples, result):
+    "The facts, with what only the command line knows"
     rows_are = "counted from 1, a header not counted"
     if args.id:
         rows_are = f"called as in the column {args.id!r}"
     facts = result.facts(alpha=args.alpha, names=samples.names, rows_are=rows_are)
-    settings = {name: getattr(args, name) for name in keep}
-    command = _test_command(args)
+    settings, command = _test_settings(args), _test_command(args)
     return facts | dict(settings=settings, command=command, files=list(samples.files))
 
-# %% ../../nbs/show/04_cli.ipynb #c026
-def _wanted_columns(args):
-    "The columns to read: those of the design are among them"
-    design = [c for c in (args.strata, args.clusters) if c is not None]
-    return [*args.columns, *design] if args.columns else args.columns
-
-
-def _tested(args):
-    "The result of the test that the command line asks for, and its facts"
-    samples = read_samples(
+# %% ../../nbs/show/04_cli.ipynb #c026_a
+def _read_test_samples(args):
+    "The samples of the command line"
+    columns = args.columns
+    if columns:  # the design needs its columns, too
+        columns = columns + [c for c in (args.strata, args.clusters) if c is not None]
+    return read_samples(
         args.x,
         args.y,
         label=args.label,
         id=args.id,
-        columns=_wanted_columns(args),
+        columns=columns,
         drop=args.drop,
         header=args.header,
     )
+
+# %% ../../nbs/show/04_cli.ipynb #c026
+def _wants_bar(args):
+    "Should progress be shown?"
+    return args.progress or sys.stderr.isatty()
+
+
+def _tested(args):
+    "The result of the test that the command line asks for, and its facts"
+    samples = _read_test_samples(args)
     from kpw_nb.compare.twosample import kpw_test
 
     with _computing(samples.names):
@@ -196,10 +207,6 @@ def _tested(args):
         facts = _test_facts(args, samples, result)
     return result, facts
 
-
-def _wants_bar(args):
-    return args.progress or sys.stderr.isatty()
-
 # %% ../../nbs/show/04_cli.ipynb #c028
 def _finite(value):
     "The same data without infinities"
@@ -211,9 +218,10 @@ def _finite(value):
 
 
 def _as_json(facts):
+    "Facts as JSON that any reader accepts"
     return json.dumps(_finite(facts), indent=1, allow_nan=False)
 
-
+# %% ../../nbs/show/04_cli.ipynb #c029_b
 def _test_notes(args, result):
     "What should be known about the number of relabellings"
     if 1 / (1 + result.n_resamples) > args.alpha:
@@ -228,17 +236,22 @@ def _test_notes(args, result):
             f"relabellings{no_report}; the p-value is exact for these"
         )
 
-# %% ../../nbs/show/04_cli.ipynb #c030
-def _run_test(args):
-    "kpw-nb test"
-    from kpw_nb.show.report import answer_text, report_page
-
+# %% ../../nbs/show/04_cli.ipynb #c030_a
+def _check_report(args):
+    "Can the report be written, and will a browser open it?"
     _check_target(args.report, "--report", args.x, args.y)
     if args.report and not args.report.lower().endswith((".html", ".htm")):
         raise InputError(
             f"--report {args.report}: the report is a web page",
             "give it a name that ends in .html",
         )
+
+# %% ../../nbs/show/04_cli.ipynb #c030
+def _run_test(args):
+    "kpw-nb test"
+    from kpw_nb.show.report import answer_text, report_page
+
+    _check_report(args)
     result, facts = _tested(args)
     text = _as_json(facts) if args.json else answer_text(facts)
     if args.report and not result.partial:
@@ -252,17 +265,6 @@ def _run_test(args):
     return int(args.fail_on_difference and facts["different"])
 
 # %% ../../nbs/show/04_cli.ipynb #c032
-class _Watched(NamedTuple):
-    "A series that is cut into what is normal and what is watched"
-
-    reference: np.ndarray
-    frames: np.ndarray
-    times: np.ndarray | None
-    first: int  # row number of the first watched frame
-    said: str  # where the reference comes from, for people
-    files: tuple  # what was read
-
-
 def _reference_rows(given, n, window, name):
     "How many of the first rows of a series of `n` are the reference"
     if given is not None:
@@ -303,29 +305,45 @@ def _without_time(table, time):
     rest = replace(table, frame=table.frame.drop(columns=time))
     return rest, stamps.values[:, 0]
 
+# %% ../../nbs/show/04_cli.ipynb #c034_c
+class _Watched(NamedTuple):
+    "A series that is cut into what is normal and what is watched"
 
-def _watched(args):
-    "Reference and watched frames of the command line"
-    options = dict(columns=args.columns, drop=args.drop, header=args.header)
-    series, times = _without_time(read_table(args.series, **options), args.time)
-    if args.reference is not None:
-        normal = read_table(args.reference, **options)
-        rest = normal.frame.drop(columns=args.time or [], errors="ignore")
-        both = same_columns(series, replace(normal, frame=rest))
-        frames, reference = (as_numbers(t).values for t in both)
-        files = (series.file, normal.file)
-        return _Watched(reference, frames, times, 1, args.reference, files)
+    reference: np.ndarray
+    frames: np.ndarray
+    times: np.ndarray | None
+    first: int  # row number of the first watched frame
+    chosen: str  # where the reference comes from, for people
+    files: tuple  # what was read
+
+# %% ../../nbs/show/04_cli.ipynb #c034_d
+def _cut_series(args, series, times):
+    "A series whose first rows are the reference"
     values = as_numbers(series).values
     rows = _reference_rows(args.reference_rows, len(values), args.window, series.name)
-    said = f"rows 1 to {rows}"
+    chosen = f"rows 1 to {rows}"
     if args.reference_rows is None:
-        said += (
+        chosen += (
             " (the first third, at least two windows; "
             "--reference or --reference-rows says otherwise)"
         )
     times = None if times is None else times[rows:]
     cut = values[:rows], values[rows:]
-    return _Watched(*cut, times, rows + 1, said, (series.file,))
+    return _Watched(*cut, times, rows + 1, chosen, (series.file,))
+
+# %% ../../nbs/show/04_cli.ipynb #c034_f
+def _watched(args):
+    "Reference and watched frames of the command line"
+    options = dict(columns=args.columns, drop=args.drop, header=args.header)
+    series, times = _without_time(read_table(args.series, **options), args.time)
+    if args.reference is None:
+        return _cut_series(args, series, times)
+    normal = read_table(args.reference, **options)
+    rest = normal.frame.drop(columns=args.time or [], errors="ignore")
+    both = same_columns(series, replace(normal, frame=rest))
+    frames, reference = (as_numbers(t).values for t in both)
+    files = (series.file, normal.file)
+    return _Watched(reference, frames, times, 1, args.reference, files)
 
 # %% ../../nbs/show/04_cli.ipynb #c036
 _PROMISES = {
@@ -348,22 +366,26 @@ def _calibration_facts(c):
         how=c.how,
     )
 
+# %% ../../nbs/show/04_cli.ipynb #c036_b
+def _alarm_answer(alarms, n):
+    "The answer in a sentence, from the rows with an alarm"
+    if alarms:
+        return f"Alarm at row {alarms[0]}: the distribution has changed."
+    return f"No alarm in {n} rows."
 
+# %% ../../nbs/show/04_cli.ipynb #c036_c
 def _detect_facts(args, watched, calibration, trace):
     "All that there is to say about a watched series, as plain data"
     from kpw_nb.compare.twosample import versions
 
     alarms = trace["row"][trace["alarm"]].tolist()
-    answer = f"No alarm in {len(trace)} rows."
-    if alarms:
-        answer = f"Alarm at row {alarms[0]}: the distribution has changed."
     keep = ("window", "method", "calibration", "target", "horizon")
     return dict(
-        answer=answer,
+        answer=_alarm_answer(alarms, len(trace)),
         alarms=alarms,
         rows_count_from=1,
         rows_watched=len(trace),
-        reference=dict(rows=len(watched.reference), chosen=watched.said),
+        reference=dict(rows=len(watched.reference), chosen=watched.chosen),
         threshold=float(calibration.threshold),
         largest=float(trace["statistic"].max()),
         calibration=_calibration_facts(calibration),
@@ -372,12 +394,12 @@ def _detect_facts(args, watched, calibration, trace):
         versions=versions(),
     )
 
-# %% ../../nbs/show/04_cli.ipynb #c037
+# %% ../../nbs/show/04_cli.ipynb #c037_a
 def _size(value):
     "A run length or a probability for people"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
-
+# %% ../../nbs/show/04_cli.ipynb #c037_c
 def _detect_text(facts, out):
     "The facts for people, in a terminal"
     c = facts["calibration"]
@@ -394,11 +416,9 @@ def _detect_text(facts, out):
         lines.append(("trace", out))
     return "\n".join([facts["answer"]] + [f"  {k:<12}  {v}" for k, v in lines])
 
-
-def _run_detect(args):
-    "kpw-nb detect"
-    _check_target(args.out, "--out", args.series, args.reference)
-    watched = _watched(args)
+# %% ../../nbs/show/04_cli.ipynb #c037_e
+def _detected(args, watched):
+    "Calibration and trace of a watched series"
     from kpw_nb.watch.detect import KPWDetector
 
     with _computing():
@@ -415,7 +435,15 @@ def _run_detect(args):
         detector.fit(watched.reference, **options)
         trace = detector.detect(watched.frames, watched.times)
     trace.insert(0, "row", np.arange(watched.first, watched.first + len(trace)))
-    facts = _detect_facts(args, watched, detector.calibration_, trace)
+    return detector.calibration_, trace
+
+# %% ../../nbs/show/04_cli.ipynb #c037
+def _run_detect(args):
+    "kpw-nb detect"
+    _check_target(args.out, "--out", args.series, args.reference)
+    watched = _watched(args)
+    calibration, trace = _detected(args, watched)
+    facts = _detect_facts(args, watched, calibration, trace)
     text = _as_json(facts) if args.json else _detect_text(facts, args.out)
     if args.out:
         write_target(args.out, trace.to_csv(index=False))
@@ -435,7 +463,7 @@ def _setting(row, names):
     ]
     return ", ".join(words + ["no difference"] * (row.get("null") is True))
 
-
+# %% ../../nbs/show/04_cli.ipynb #c039_b
 def _one_table(study, grid):
     "A row for each setting, a column for each test"
     from kpw_nb.study.power import power_table
@@ -465,7 +493,7 @@ def _panels(name, study):
         tables.append((f"{kind}, {what}{bar}", table))
     return tables
 
-
+# %% ../../nbs/show/04_cli.ipynb #c041_a
 def _print_study(name, study, grid):
     "The tables of an experiment"
     width = shutil.get_terminal_size((160, 24)).columns
@@ -484,7 +512,7 @@ def _reproduce_command(args):
         words += ["--workers", str(args.workers)]
     return shlex.join(words + ["--store", args.store])
 
-
+# %% ../../nbs/show/04_cli.ipynb #c043_b
 def _study(args, reproduce):
     "The study that the command line asks for, or None if it was stopped"
     try:
@@ -507,17 +535,16 @@ def _study(args, reproduce):
         )
         return None
 
-# %% ../../nbs/show/04_cli.ipynb #c044
-def _run_reproduce(args):
-    "kpw-nb reproduce"
-    from kpw_nb.study.experiments import experiments, reproduce
+# %% ../../nbs/show/04_cli.ipynb #c044_a
+def _list_experiments(known):
+    "Print a line for each experiment"
+    for name, e in known.items():
+        size = f"{len(e.grid)} settings, {e.n_trials} repetitions"
+        print(f"{name:<20} {e.title}; {size}")
 
-    known = experiments()
-    if args.name is None or args.list:
-        for name, e in known.items():
-            size = f"{len(e.grid)} settings, {e.n_trials} repetitions"
-            print(f"{name:<20} {e.title}; {size}")
-        return 0
+
+def _check_experiment(args, known):
+    "Is there such an experiment, and a folder to keep it in?"
     if args.name not in known:
         raise InputError(
             f"there is no experiment {args.name!r}", f"choose one of {', '.join(known)}"
@@ -527,6 +554,17 @@ def _run_reproduce(args):
             f"--store {args.store} is a file",
             "give a folder for the finished repetitions",
         )
+
+# %% ../../nbs/show/04_cli.ipynb #c044
+def _run_reproduce(args):
+    "kpw-nb reproduce"
+    from kpw_nb.study.experiments import experiments, reproduce
+
+    known = experiments()
+    if args.name is None or args.list:
+        _list_experiments(known)
+        return 0
+    _check_experiment(args, known)
     study = _study(args, reproduce)
     if study is None:
         return 130
@@ -616,7 +654,7 @@ def _run_demo(args):
         ) from e
     return 0
 
-
+# %% ../../nbs/show/04_cli.ipynb #c050_b
 def _run_bench(args):
     "kpw-nb bench"
     from kpw_nb.study.bench import main as bench
@@ -656,8 +694,9 @@ def _whole(low, high=None, all_cores=False):
 
     return whole
 
-
+# %% ../../nbs/show/04_cli.ipynb #c054_b
 def _level(text):
+    "A type for numbers between 0 and 1"
     if not is_number(text) or not 0 < float(text) < 1:
         raise argparse.ArgumentTypeError(
             f"give a number between 0 and 1, such as 0.05, not {text!r}"
@@ -666,6 +705,7 @@ def _level(text):
 
 
 def _real(text):
+    "A type for finite numbers"
     if not is_number(text) or not np.isfinite(float(text)):
         raise argparse.ArgumentTypeError(f"give a number, not {text!r}")
     return float(text)
@@ -684,7 +724,7 @@ def _help_end(examples, one=""):
     one = f"\n  1    done, and {one}" if one else ""
     return f"examples:\n{lines}\n\n{_CODES.format(one=one)}"
 
-
+# %% ../../nbs/show/04_cli.ipynb #c057_b
 def _add(commands, name, run, help, examples, one=""):
     "A command with its examples and exit codes"
     stop = "" if help.endswith("?") else "."
@@ -720,7 +760,7 @@ def _add_table(p):
     )
     p.add_argument("--json", action="store_true", help="print everything as JSON")
 
-
+# %% ../../nbs/show/04_cli.ipynb #c059_b
 def _add_random(p, low, high, what):
     "Options of every command that resamples"
     p.add_argument(
@@ -738,8 +778,9 @@ def _add_random(p, low, high, what):
         help="of the random numbers (default: 0)",
     )
 
-
+# %% ../../nbs/show/04_cli.ipynb #c059_c
 def _add_workers(p):
+    "How many processes work at once"
     p.add_argument(
         "--workers",
         type=_whole(1, 10**3, all_cores=True),
@@ -748,55 +789,33 @@ def _add_workers(p):
         help="how many work at once; the answer does not depend on it (default: 1)",
     )
 
-
+# %% ../../nbs/show/04_cli.ipynb #c059_d
 def _add_progress(p):
+    "Whether to show progress"
     p.add_argument(
         "--progress",
         action="store_true",
         help="show progress on stderr even if that is no terminal",
     )
 
-# %% ../../nbs/show/04_cli.ipynb #c060
-def _add_test(commands):
-    p = _add(
-        commands,
-        "test",
-        _run_test,
-        "do two samples come from the same distribution, and if not, where do they "
-        "differ?",
-        [
-            "kpw-nb test before.csv after.csv",
-            "kpw-nb test cells.parquet --label treated --clusters donor",
-            "kpw-nb test before.csv after.csv --clusters patient --paired",
-            "kpw-nb test orders.csv --label site --id order --report orders.html",
-            "kpw-nb test old.csv.gz new.csv.gz --missing indicator",
-            "kpw-nb test - --label group                        (text from a pipe)",
-            "kpw-nb test both.npz --n-resamples 999 --json      (arrays X and Y)",
-            "kpw-nb test old.csv new.csv --fail-on-difference    (for scripts)",
-        ],
-        "the samples differ (only with --fail-on-difference)",
+# %% ../../nbs/show/04_cli.ipynb #c060_b
+def _add_roles(p):
+    "Columns with a role of their own"
+    p.add_argument(
+        "--label",
+        metavar="COLUMN",
+        help="the column whose two values tell the samples apart, for one file with "
+        "both",
     )
     p.add_argument(
-        "x",
-        metavar="X",
-        help="csv, tsv, npy, npz or parquet file, perhaps packed as gz or zip, or - "
-        "for text from a pipe; columns may hold numbers, texts, dates or truth values",
+        "--id",
+        metavar="COLUMN",
+        help="the column that names the rows (default: they are counted from 1)",
     )
-    p.add_argument(
-        "y",
-        metavar="Y",
-        nargs="?",
-        help="the second sample; not needed with --label, or if X is an npz file "
-        "with arrays X and Y",
-    )
-    _add_test_options(p)
-    _add_random(p, 1, 10**7, "relabellings")
-    _add_workers(p)
-    _add_table(p)
-    _add_progress(p)
 
-# %% ../../nbs/show/04_cli.ipynb #c060_1
+# %% ../../nbs/show/04_cli.ipynb #c060_c
 def _add_design(p):
+    "How the rows were collected"
     p.add_argument(
         "--strata",
         metavar="COLUMN",
@@ -820,20 +839,9 @@ def _add_design(p):
         help="do clusters weigh alike, or as many as their rows? (default: clusters)",
     )
 
-# %% ../../nbs/show/04_cli.ipynb #c061
-def _add_test_options(p):
-    p.add_argument(
-        "--label",
-        metavar="COLUMN",
-        help="the column whose two values tell the samples apart, for one file with "
-        "both",
-    )
-    p.add_argument(
-        "--id",
-        metavar="COLUMN",
-        help="the column that names the rows (default: they are counted from 1)",
-    )
-    _add_design(p)
+# %% ../../nbs/show/04_cli.ipynb #c060_1_a
+def _add_encoding(p):
+    "How columns become numbers"
     p.add_argument(
         "--scale",
         choices=("auto", "std", "rank", "none"),
@@ -848,6 +856,10 @@ def _add_test_options(p):
         help="refuse a table with gaps, take a gap for information, or leave such rows "
         "out (default: error)",
     )
+
+# %% ../../nbs/show/04_cli.ipynb #c060_1_b
+def _add_decision(p):
+    "How the test is done, and when the samples differ"
     p.add_argument(
         "--method",
         choices=("auto", "refit", "split", "stream"),
@@ -862,6 +874,10 @@ def _add_test_options(p):
         metavar="LEVEL",
         help="the samples differ if p is at most this (default: 0.05)",
     )
+
+# %% ../../nbs/show/04_cli.ipynb #c060_1_c
+def _add_answer(p):
+    "What becomes of the answer"
     p.add_argument(
         "--report",
         metavar="FILE.html",
@@ -873,47 +889,56 @@ def _add_test_options(p):
         help="end with exit code 1 if the samples differ",
     )
 
-# %% ../../nbs/show/04_cli.ipynb #c062
-def _add_detect(commands):
+# %% ../../nbs/show/04_cli.ipynb #c061_a
+def _add_samples(p):
+    "The files of a test"
+    p.add_argument(
+        "x",
+        metavar="X",
+        help="csv, tsv, npy, npz or parquet file, perhaps packed as gz or zip, or - "
+        "for text from a pipe; columns may hold numbers, texts, dates or truth values",
+    )
+    p.add_argument(
+        "y",
+        metavar="Y",
+        nargs="?",
+        help="the second sample; not needed with --label, or if X is an npz file "
+        "with arrays X and Y",
+    )
+
+# %% ../../nbs/show/04_cli.ipynb #c061_c
+_TEST_EXAMPLES = [
+    "kpw-nb test before.csv after.csv",
+    "kpw-nb test cells.parquet --label treated --clusters donor",
+    "kpw-nb test before.csv after.csv --clusters patient --paired",
+    "kpw-nb test orders.csv --label site --id order --report orders.html",
+    "kpw-nb test old.csv.gz new.csv.gz --missing indicator",
+    "kpw-nb test - --label group                        (text from a pipe)",
+    "kpw-nb test both.npz --n-resamples 999 --json      (arrays X and Y)",
+    "kpw-nb test old.csv new.csv --fail-on-difference    (for scripts)",
+]
+
+# %% ../../nbs/show/04_cli.ipynb #c061
+def _add_test(commands):
+    "The command `test`; its help lists the options in this order"
     p = _add(
         commands,
-        "detect",
-        _run_detect,
-        "watch a series and raise an alarm when its distribution changes",
-        [
-            "kpw-nb detect series.csv",
-            "kpw-nb detect series.csv --reference-rows 500",
-            "kpw-nb detect today.csv --reference usual.csv --window 50 --out trace.csv",
-            "kpw-nb detect series.csv --calibration fwer --target 0.05 --horizon 2000",
-        ],
-        "there was an alarm (only with --fail-on-alarm)",
+        "test",
+        _run_test,
+        "do two samples come from the same distribution, and if not, where do they "
+        "differ?",
+        _TEST_EXAMPLES,
+        "the samples differ (only with --fail-on-difference)",
     )
-    p.add_argument(
-        "series",
-        metavar="SERIES",
-        help="csv, tsv, npy, npz or parquet file of numbers, one row a frame, in order",
-    )
-    _add_reference(p)
-    _add_promise(p)
-    p.add_argument(
-        "--time", metavar="COLUMN", help="a column of time stamps, which must increase"
-    )
-    p.add_argument(
-        "--out",
-        metavar="TRACE.csv",
-        help="write statistic, threshold and alarm of each row",
-    )
-    p.add_argument(
-        "--fail-on-alarm",
-        action="store_true",
-        help="end with exit code 1 if there was an alarm",
-    )
-    _add_random(p, 19, 10**5, "simulated paths of the calibration")
-    _add_workers(p)
-    _add_table(p)
-    _add_progress(p)
+    for add in (_add_samples, _add_roles, _add_design, _add_encoding):
+        add(p)
+    _add_decision(p)
+    _add_answer(p)
+    _add_random(p, 1, 10**7, "relabellings")
+    for add in (_add_workers, _add_table, _add_progress):
+        add(p)
 
-# %% ../../nbs/show/04_cli.ipynb #c063
+# %% ../../nbs/show/04_cli.ipynb #c062_b
 def _add_reference(p):
     "What is normal"
     normal = p.add_mutually_exclusive_group()
@@ -928,9 +953,9 @@ def _add_reference(p):
         "the first third, at least two windows)",
     )
 
-
-def _add_promise(p):
-    "What is compared, and what the threshold promises"
+# %% ../../nbs/show/04_cli.ipynb #c062_d
+def _add_window(p):
+    "What is compared"
     p.add_argument(
         "--window",
         type=_whole(2),
@@ -945,6 +970,10 @@ def _add_promise(p):
         help="search anew at each frame, or train once as the paper does "
         "(default: refit)",
     )
+
+# %% ../../nbs/show/04_cli.ipynb #c062_e
+def _add_promise(p):
+    "What the threshold promises"
     p.add_argument(
         "--calibration",
         choices=("arl", "fwer", "paper"),
@@ -965,19 +994,53 @@ def _add_promise(p):
         help="frames that fwer speaks of (default: ten windows)",
     )
 
-# %% ../../nbs/show/04_cli.ipynb #c064
-def _add_reproduce(commands):
+# %% ../../nbs/show/04_cli.ipynb #c062_g
+def _add_trace(p):
+    "The column of times, and what becomes of the answer"
+    p.add_argument(
+        "--time", metavar="COLUMN", help="a column of time stamps, which must increase"
+    )
+    p.add_argument(
+        "--out",
+        metavar="TRACE.csv",
+        help="write statistic, threshold and alarm of each row",
+    )
+    p.add_argument(
+        "--fail-on-alarm",
+        action="store_true",
+        help="end with exit code 1 if there was an alarm",
+    )
+
+# %% ../../nbs/show/04_cli.ipynb #c062
+def _add_detect(commands):
+    "The command `detect`"
     p = _add(
         commands,
-        "reproduce",
-        _run_reproduce,
-        "run an experiment of the paper, or go on with one",
+        "detect",
+        _run_detect,
+        "watch a series and raise an alarm when its distribution changes",
         [
-            "kpw-nb reproduce",
-            "kpw-nb reproduce gaussian --quick",
-            "kpw-nb reproduce mnist --workers 2",
+            "kpw-nb detect series.csv",
+            "kpw-nb detect series.csv --reference-rows 500",
+            "kpw-nb detect today.csv --reference usual.csv --window 50 --out trace.csv",
+            "kpw-nb detect series.csv --calibration fwer --target 0.05 --horizon 2000",
         ],
+        "there was an alarm (only with --fail-on-alarm)",
     )
+    p.add_argument(
+        "series",
+        metavar="SERIES",
+        help="csv, tsv, npy, npz or parquet file of numbers, one row a frame, in order",
+    )
+    for add in (_add_reference, _add_window, _add_promise, _add_trace):
+        add(p)
+    _add_random(p, 19, 10**5, "simulated paths of the calibration")
+    for add in (_add_workers, _add_table, _add_progress):
+        add(p)
+
+# %% ../../nbs/show/04_cli.ipynb #c064_a
+def _add_experiment(p):
+    "Which experiment, and how much of it"
     p.add_argument(
         "name", metavar="NAME", nargs="?", help="which; without it, all are listed"
     )
@@ -998,11 +1061,27 @@ def _add_reproduce(commands):
         help="keeps what is finished, so that the same command goes on "
         "(default: out/experiments)",
     )
-    _add_workers(p)
-    _add_progress(p)
 
-# %% ../../nbs/show/04_cli.ipynb #c065
+# %% ../../nbs/show/04_cli.ipynb #c064
+def _add_reproduce(commands):
+    "The command `reproduce`"
+    p = _add(
+        commands,
+        "reproduce",
+        _run_reproduce,
+        "run an experiment of the paper, or go on with one",
+        [
+            "kpw-nb reproduce",
+            "kpw-nb reproduce gaussian --quick",
+            "kpw-nb reproduce mnist --workers 2",
+        ],
+    )
+    for add in (_add_experiment, _add_workers, _add_progress):
+        add(p)
+
+# %% ../../nbs/show/04_cli.ipynb #c065_a
 def _add_demo(commands):
+    "The command `demo`"
     p = _add(
         commands,
         "demo",
@@ -1017,8 +1096,9 @@ def _add_demo(commands):
         help="where the picture goes (default: out)",
     )
 
-
+# %% ../../nbs/show/04_cli.ipynb #c065_b
 def _add_bench(commands):
+    "The command `bench`"
     _add(
         commands,
         "bench",
@@ -1027,7 +1107,7 @@ def _add_bench(commands):
         ["kpw-nb bench"],
     )
 
-
+# %% ../../nbs/show/04_cli.ipynb #c065
 def _parser():
     "The parser of all commands"
     parser = _Parser(
@@ -1050,6 +1130,21 @@ def _parser():
         add(commands)
     return parser
 
+# %% ../../nbs/show/04_cli.ipynb #c068_a
+def _report(error):
+    "Print what is wrong; the exit code"
+    if isinstance(error, InputError):
+        _say(error.render(_flag))
+        return 2
+    if isinstance(error, MemoryError):
+        _say("not enough memory; use fewer rows, or choose columns with --columns")
+        return 2
+    _say(
+        f"unexpected error: {type(error).__name__}: {first_line(error, 300)}; run "
+        "again with --debug for the traceback, and please report it"
+    )
+    return 3
+
 # %% ../../nbs/show/04_cli.ipynb #c068
 def _run(args):
     "Run a command; an error becomes a line and an exit code"
@@ -1064,21 +1159,6 @@ def _run(args):
         if args.debug:
             traceback.print_exc()
         return _report(e)
-
-
-def _report(error):
-    "Print what is wrong; the exit code"
-    if isinstance(error, InputError):
-        _say(error.render(_flag))
-        return 2
-    if isinstance(error, MemoryError):
-        _say("not enough memory; use fewer rows, or choose columns with --columns")
-        return 2
-    _say(
-        f"unexpected error: {type(error).__name__}: {first_line(error, 300)}; run "
-        "again with --debug for the traceback, and please report it"
-    )
-    return 3
 
 # %% ../../nbs/show/04_cli.ipynb #c071
 def _flush():
@@ -1123,7 +1203,7 @@ def main(argv=None) -> int:
     try:
         args = _parser().parse_args(argv)
     except SystemExit as e:  # of --help, --version and errors of the parser
-        return _flush() or e.code or 0
+        return _flush() or int(e.code or 0)
     try:
         code = _run(args)
     except BrokenPipeError:

@@ -441,7 +441,8 @@ class WatchBCD(Explorer):
     def _show(self, r, figure):
         from kpw_nb.show.plots import plot_plan, plot_projections
 
-        (projected, plan), (potentials, curve) = figure.subplots(2, 2)
+        projected, plan, potentials = figure.subplots(2, 2).flat[:3]
+        curve = figure.axes[3]
         plot_projections(*r.projections, r.plan, ax=projected)
         projected.set_title("s: projected samples")
         plot_plan(r.plan, *r.projections, ax=plan)
@@ -968,7 +969,7 @@ def relabellings(n, n_resamples=199, rng=0) -> np.ndarray:
     "Who is called X, a row for each relabelling of `kpw_test` with this seed"
     free = Free(n, n)
     keys, _ = free.keys(n_resamples, spawn_seeds(rng, 3)[2])
-    return np.array([np.isin(np.arange(2 * n), free.draw(k)[:n]) for k in keys])
+    return np.array([free.draw(k) for k in keys])
 
 # %% ../../nbs/show/03_explore.ipynb #c072_1
 def cloud_window(points, spread) -> float:

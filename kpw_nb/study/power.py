@@ -436,7 +436,7 @@ def _read_line(line: bytes):
     "((key, trial), (p-values, seconds)) of a whole line"
     r = unpack(line, _KIND, _VERSION, _RECORD)
     if len(r["pvalues"]) != r["settings"]["n_tests"]:
-        raise InputError("is damaged: it.pvalues must have length n_tests")
+        raise ValueError("is damaged: it.pvalues must have length n_tests")
     key = json.dumps(r["settings"], sort_keys=True)
     return (key, r["trial"]), (r["pvalues"], r["seconds"])
 
@@ -598,7 +598,7 @@ def _todo(tests, points, n_trials, keys, done):
 def _failed(outcome):
     "The error of a trial, with its address"
     task, who, e = outcome.task, outcome.who, outcome.error
-    usual = who == "sampler" and type(e) in (TypeError, ValueError)
+    usual = who == "sampler" and type(e) in (TypeError, ValueError, InputError)
     where = f"grid point {task.point}, trial {task.trial}"
     kind = type(e) if usual else RuntimeError
     return kind(f"{who} failed at {where}: {type(e).__name__}: {e}")
