@@ -110,7 +110,7 @@ class Design:
     @property
     def n(self) -> int:
         "Points of X"
-        return self.relabelling.n
+        return int(self.relabelling.observed.sum())
 
     @property
     def free(self) -> bool:
@@ -509,7 +509,7 @@ class Designed(NamedTuple):
 
     X: Columns
     Y: Columns
-    design: Design
+    design: Design | None  # None: rows are exchanged freely
     dropped: tuple = (0, 0)  # rows with gaps that were left out
 
 # %% ../../nbs/compare/02_designs.ipynb #c031_7

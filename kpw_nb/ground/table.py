@@ -240,8 +240,8 @@ def _as_array(X):
 # %% ../../nbs/ground/02_table.ipynb #c018_a
 def as_floats(A: Any, name: str) -> Any:
     "An array of numbers as float64, masked entries as NaN; None for anything else"
-    if np.ma.isMaskedArray(A):
-        A = A.filled(np.nan) if A.dtype.kind == "f" else A.astype(float).filled(np.nan)
+    if isinstance(A, np.ma.MaskedArray):
+        A = (A if A.dtype.kind == "f" else A.astype(float)).filled(np.nan)
     if A.dtype.kind == "c":
         problem = f"Complex data not supported: {sample_mark(name)} has dtype {A.dtype}"
         raise InputError(problem, "pass real numbers", sample=name)
