@@ -14,7 +14,7 @@ from browser import CHROMIUM, Browser, require
 from kpw_nb import kpw_test
 from kpw_nb.show.explore import DIGITS, EXPLORABLES, as_bits, explorable, null_levels
 from kpw_nb.compare.relabel import permutation_pvalue
-from kpw_nb.compare.statistics import MEMBERS, refit_statistics
+from kpw_nb.compare.family import MEMBERS, refit_statistics
 from kpw_nb.theory.transport import exact_transport
 
 

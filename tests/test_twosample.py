@@ -20,6 +20,7 @@ from kpw_nb import (
     kpw_distance,
     kpw_test,
 )
+from kpw_nb.compare.family import default_family, refit_statistics
 from kpw_nb.compare.features import Pool
 from kpw_nb.compare.relabel import permutation_pvalue
 from kpw_nb.theory.transport import sinkhorn, wasserstein
@@ -29,10 +30,9 @@ from kpw_nb.compare.statistics import (
     Potentials,
     mmd_values,
     refit_statistic,
-    refit_statistics,
     soft_transform,
 )
-from kpw_nb.compare.twosample import default_family, resolve, select_projector
+from kpw_nb.compare.twosample import resolve, select_projector
 
 rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((20, 4)), rng.standard_normal((16, 4)) * [2, 1, 1, 1]

@@ -51,7 +51,7 @@ from kpw_nb.compare.relabel import (
 )
 from .statistics import STEPS, Statistic, contrast_value
 from ..ground.table import Columns, is_frame, read_columns
-from .twosample import default_family
+from .family import default_family
 
 # %% ../../nbs/compare/11_groups.ipynb #c004_2
 if TYPE_CHECKING:
@@ -305,18 +305,14 @@ class Points(NamedTuple):
         return [look for look in self.looks if look.weight > 0]
 
 # %% ../../nbs/compare/11_groups.ipynb #c018
-_SEARCHES = ("KPW", "KPW smooth")
-_PAIRWISE = ("neighbours", "wide neighbours")  # no function of single rows
-
-
 def _parts_of_looks(pool):
     "The arguments of each `Look`, with features in place of a part of them"
     family = default_family(pool)
     for member in family:
-        if member.name not in _SEARCHES + _PAIRWISE:
+        if not (member.searched or member.pairwise):
             made = member.make(pool)
             yield member.name, member.weight, made.features, made.apart, made.matrix
-    weight = sum(m.weight for m in family if m.name in _SEARCHES)
+    weight = sum(m.weight for m in family if m.searched)
     yield "KPW smooth", weight, search_features(pool, 1.0, "rkhs"), False, None, True
     if not any(member.name == "density" for member in family):
         seen = density(pool)

@@ -8,16 +8,12 @@ __all__ = ['Statistic', 'Together', 'wasserstein_statistic', 'MMD', 'refit_stati
 # %% ../../nbs/compare/04_statistics.ipynb #c003
 import copy
 import math
-from collections.abc import Callable
 from functools import partial, singledispatch
-from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from ..ground.errors import InputError
-from . import features as blind
-from .features import NormalScores, Pool
 from ..theory.bcd import Problem, Start, coefficients, descend, witness_start
 from ..theory.ends import sorted_ascent
 from ..ground.core import FAST, TINY, check_choice, check_number, kernel
@@ -529,158 +525,6 @@ def _(projector: WitnessProjector, Z, iterations=30):
 def _(projector: MeanProjector, Z, iterations=30):
     K = resolve_kernel(projector.kernel, projector.bandwidth, Z)(Z, Z)
     return LineW(K.mean(1))
-
-# %% ../../nbs/compare/04_statistics.ipynb #c056
-def _witness(pool):
-    return WitnessProjector(bandwidth=pool.median)
-
-
-def _mean(pool):
-    return MeanProjector(bandwidth=pool.median)
-
-
-class Member(NamedTuple):
-    "A candidate of the default family: a contrast of features, or more than that"
-
-    name: str
-    sees: str  # what kind of difference
-    features: Callable | None  # pool -> FeatureMap
-    shown_by: Callable = _witness  # pool -> a projector, not fitted
-    weight: float = 1.0
-    more: Callable | None = None  # pool -> Statistic, if there are no features
-
-    def make(self, pool: Pool) -> Statistic:
-        "Its statistic, for the rows of the pool"
-        if self.features is None:
-            assert self.more is not None  # one of the two is given
-            return self.more(pool)
-        found = self.features(pool)
-        return Contrast(found.raw(pool.rows), found.apart, found.matrix)
-
-# %% ../../nbs/compare/04_statistics.ipynb #c056_1
-MOVES = "a projection along which mass has to move"
-
-
-def _line_search(name, **options):
-    "KPW on the line, with a kernel of median width"
-
-    def shown_by(pool):
-        settings = options | dict(bandwidth=pool.median, rank=50)
-        return KPWProjector(d=1, solver="exact", **settings)
-
-    def make(pool):
-        return SortedKPW(blind.search_features(pool, **options))
-
-    return Member(name, MOVES, None, shown_by, more=make)
-
-
-def _spacing(k):
-    def make(pool):
-        score = blind.spacing_score(pool.neighbours, k)[:, None]
-        return Contrast(NormalScores(score)(score)[:, :1])
-
-    return make
-
-
-def _edges(k):
-    return lambda pool: Edges(pool.neighbours, k)
-
-# %% ../../nbs/compare/04_statistics.ipynb #c057
-_SCORES = [
-    Member(
-        "columns",
-        "single columns or principal components, centre or spread",
-        blind.columns,
-    ),
-    Member("norm", "distance from the centre: scale and tails", blind.norm, _mean),
-    Member(
-        "share",
-        "covariance: how much of a point lies along the leading directions",
-        blind.share,
-        _mean,
-    ),
-    Member(
-        "residual", "spread beside the first principal component", blind.residual, _mean
-    ),
-    Member("leading", "size along three principal components", blind.leading, _mean),
-    Member("location", "the centres of all columns together", blind.location),
-    Member("spacing", "how far the nearest points are", None, _mean, more=_spacing(5)),
-    Member(
-        "wide spacing", "how far the near points are", None, _mean, more=_spacing(15)
-    ),
-    Member("crowd", "how many points are near", blind.crowd, _mean),
-]
-
-# %% ../../nbs/compare/04_statistics.ipynb #c058
-_KERNELS = [
-    Member(
-        "density",
-        "the density: where there are more points and where fewer",
-        blind.density,
-    ),
-    Member(
-        "detail", "detail of the density, below the scale of near points", blind.detail
-    ),
-    Member(
-        "neighbours",
-        "which points are nearest to each other",
-        None,
-        more=_edges(4),
-    ),
-    Member(
-        "wide neighbours",
-        "which points are near each other",
-        None,
-        more=_edges(16),
-    ),
-    Member("quadratic", "covariance of columns", blind.quadratic),
-    Member("dependence", "dependence between columns", blind.dependence),
-    Member(
-        "covariance",
-        "covariance of columns and of their nonlinear features",
-        blind.covariance,
-    ),
-    _line_search("KPW", ridge=0.1, norm="variance"),
-    _line_search("KPW smooth", ridge=1.0, norm="rkhs"),
-]
-MEMBERS = {member.name: member for member in _SCORES + _KERNELS}
-
-# %% ../../nbs/compare/04_statistics.ipynb #c059
-def refit_statistics(family, Z, iterations: int = 30, pool=None) -> Together:
-    "The statistics of several candidates side by side"
-    pool = Pool(Z) if pool is None else pool
-    return Together(
-        [
-            c.make(pool) if isinstance(c, Member) else refit_statistic(c, Z, iterations)
-            for c in family
-        ]
-    )
-
-# %% ../../nbs/compare/04_statistics.ipynb #c062
-def as_candidates(candidates, default) -> list:
-    "A list of projectors, not fitted; 'auto' is what `default()` gives"
-    if isinstance(candidates, str) and candidates == "auto":
-        return list(default())
-    if isinstance(candidates, (str, Member)) or hasattr(candidates, "get_params"):
-        candidates = [candidates]
-    if not isinstance(candidates, (list, tuple)):
-        raise TypeError(
-            "candidates must be 'auto', 'kpw', a projector or a list of them, got "
-            f"{candidates!r}."
-        )
-    if not candidates:
-        raise InputError("candidates is empty; pass 'auto' or at least one projector.")
-    return [_as_candidate(c) for c in candidates]
-
-
-def _as_candidate(c):
-    "A projector, or a member of the default family, or its name"
-    if isinstance(c, str):
-        check_choice(c, "candidates", ("kpw", *MEMBERS))
-        return KPWProjector() if c == "kpw" else MEMBERS[c]
-    if isinstance(c, type) or not isinstance(c, Member) and not hasattr(c, "transform"):
-        raise TypeError(f"candidates must be projectors, got {c!r}.")
-    return c
 
 # %% ../../nbs/compare/04_statistics.ipynb #c067
 @kernel

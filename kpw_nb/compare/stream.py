@@ -19,8 +19,8 @@ from .relabel import Free, Parts, Relabelling
 from ..ground.encode import Encoder, encoded, learn
 from ..ground.sample import Blocks, pool, take_rows
 from ..ground.table import match_columns, read_columns
+from .family import Member
 from kpw_nb.compare.statistics import (
-    Member,
     Statistic,
     Together,
     contrast_value,
@@ -242,7 +242,7 @@ def stream(samples, choose: Callable, kept: int, engine: Engine, encode=learn):
     learnt = Pool(pool(*rows))
     family = choose(learnt)
     design, K = Free(*map(len, rows)), len(learnt.Z)
-    sums_of = [m for m in family if m.features is not None and shares[0].groups]
+    sums_of = [m for m in family if m.adds_up and shares[0].groups]
     if not sums_of:
         parts = [member.make(learnt) for member in family]
         both, statistic = tuple(rows), Together(parts)
@@ -256,8 +256,7 @@ def stream(samples, choose: Callable, kept: int, engine: Engine, encode=learn):
     pieces = zip(maps, raw, np.split(sums, cuts, axis=1), strict=True)
     contrasts = iter([GroupedContrast(*piece, shares[0].size) for piece in pieces])
     parts = [
-        OfKept(m.make(learnt), K) if m.features is None else next(contrasts)
-        for m in family
+        next(contrasts) if m.adds_up else OfKept(m.make(learnt), K) for m in family
     ]
     strata = Parts((design, Free(*(share.groups for share in shares))))
     both, statistic = tuple(rows), Together(parts)

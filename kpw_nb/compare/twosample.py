@@ -77,48 +77,24 @@ from kpw_nb.ground.sample import (
     spread,
     take_rows,
 )
+from kpw_nb.compare.family import (
+    MOVES,
+    Member,
+    as_candidates,
+    default_family,
+    refit_statistics,
+    trained_family,
+)
 from kpw_nb.compare.statistics import (
     Dual,
     Potentials,
     Together,
-    MEMBERS,
-    MOVES,
-    Member,
-    as_candidates,
-    refit_statistics,
     under,
     wasserstein_statistic,
 )
 from .stream import KEPT, stream
 from ..ground.table import match_columns, read_columns
 from ..theory.transport import exact_transport
-
-# %% ../../nbs/compare/10_twosample.ipynb #c008
-_FEW_COLUMNS = 3
-_LOW = dict(columns=2, crowd=2, norm=1, spacing=4, detail=2, neighbours=2, dependence=1)
-_LOW |= {"wide spacing": 1, "wide neighbours": 2, "KPW": 3, "KPW smooth": 3}
-_HIGH = dict(columns=2, location=4, norm=2, share=2, residual=1, leading=1, density=6)
-_HIGH |= dict(dependence=2, covariance=2, quadratic=1)
-_HIGH |= {"KPW": 2, "KPW smooth": 2}
-
-
-def default_family(pool: Pool) -> list:
-    "The candidates for a pooled sample; blind to the labels"
-    weights = _LOW if pool.Z.shape[1] <= _FEW_COLUMNS else _HIGH
-    return [MEMBERS[name]._replace(weight=float(w)) for name, w in weights.items()]
-
-# %% ../../nbs/compare/10_twosample.ipynb #c011
-def trained_family(Z) -> list:
-    "The candidates that train on one part of the data to be tested on another"
-    near, median = median_bandwidth(Z, quantile=0.05), median_bandwidth(Z)
-    rank = min(50, len(Z))
-    return [
-        MeanProjector(bandwidth=near),
-        WitnessProjector(bandwidth=near),
-        WitnessProjector(bandwidth=near / 2),
-        KPWProjector(bandwidth=median, ridge=0.1, rank=rank, d=1),
-        MeanProjector(bandwidth=2 * median),
-    ]
 
 # %% ../../nbs/compare/10_twosample.ipynb #c013
 @dataclass(frozen=True, repr=False)

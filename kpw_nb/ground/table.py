@@ -241,7 +241,7 @@ def _as_array(X):
 def as_floats(A: Any, name: str) -> Any:
     "An array of numbers as float64, masked entries as NaN; None for anything else"
     if isinstance(A, np.ma.MaskedArray):
-        A = (A if A.dtype.kind == "f" else A.astype(float)).filled(np.nan)
+        A = np.ma.filled(A if A.dtype.kind == "f" else A.astype(float), np.nan)
     if A.dtype.kind == "c":
         problem = f"Complex data not supported: {sample_mark(name)} has dtype {A.dtype}"
         raise InputError(problem, "pass real numbers", sample=name)

@@ -456,6 +456,7 @@ def _read_pilot(pair, asked) -> _Pilot:
     X, Y = pair
     found = read_design(X, Y, asked)
     design, n = found.design, len(found.X)
+    assert design is not None  # it was read from the options
     plain = all(isinstance(A, np.ndarray) and A.ndim == 2 for A in pair)
     tables = tuple(pair) if plain else (found.X, found.Y)
     members = design.members

@@ -38,7 +38,8 @@ from kpw_nb.theory.distance import (
     cost_scale,
 )
 from ..theory.paths import shortest_paths
-from ..compare.statistics import MMD, as_candidates
+from ..compare.family import as_candidates
+from ..compare.statistics import MMD
 
 # %% ../../nbs/watch/01_frames.ipynb #c086
 def check_reference(reference, n, window, n_reference=None):
