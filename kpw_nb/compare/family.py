@@ -8,8 +8,6 @@ __all__ = []
 # %% ../../nbs/compare/05_family.ipynb #c004
 from typing import NamedTuple
 
-import numpy as np
-
 from . import features as blind
 from .features import FeatureMap, NormalScores, Pool
 from kpw_nb.compare.statistics import (

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from ..ground.errors import InputError
 from ..theory.bcd import Problem, Start, coefficients, descend, witness_start
 from ..theory.ends import sorted_ascent
-from ..ground.core import FAST, TINY, check_choice, check_number, kernel
+from ..ground.core import FAST, TINY, check_number, kernel
 from .designs import Design, signed_weights
 from kpw_nb.theory.distance import (
     KPWProjector,

@@ -19,7 +19,6 @@ from .relabel import Free, Parts, Relabelling
 from ..ground.encode import Encoder, encoded, learn
 from ..ground.sample import Blocks, pool, take_rows
 from ..ground.table import match_columns, read_columns
-from .family import Member
 from kpw_nb.compare.statistics import (
     Statistic,
     Together,

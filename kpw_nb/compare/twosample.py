@@ -36,7 +36,7 @@ from kpw_nb.compare.designs import (
     read_design,
     warn_if_clustered,
 )
-from ..theory.distance import KPWProjector, MeanProjector, WitnessProjector
+from ..theory.distance import KPWProjector, MeanProjector
 from kpw_nb.ground.encode import (
     Encoder,
     check_tables,
