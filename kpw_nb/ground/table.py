@@ -299,18 +299,17 @@ def check_shape(A, name: str, min_points: int = 0):
     "Two dimensions, a column at least, and enough rows"
     if A.ndim != 2:
         raise _not_a_matrix(A, name)
-    sample = sample_mark(name)
     if A.shape[1] == 0:
         raise InputError(
-            f"{sample}: Found array with 0 feature(s) (shape={A.shape}) while a "
-            "minimum of 1 is required",
+            f"{sample_mark(name)}: Found array with 0 feature(s) "
+            f"(shape={A.shape}) while a minimum of 1 is required",
             "pass at least one column",
             sample=name,
         )
     if len(A) < min_points:
         raise InputError(
-            f"{sample} has n_samples={len(A)} point(s) (shape={A.shape}), at least "
-            f"{min_points} are required",
+            f"{sample_mark(name)} has n_samples={len(A)} point(s) "
+            f"(shape={A.shape}), at least {min_points} are required",
             "collect more data",
             sample=name,
         )

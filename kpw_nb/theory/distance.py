@@ -33,7 +33,7 @@ from kpw_nb.theory.kernels import (
     resolve_kernel,
 )
 from .representer import make_factor
-from .transport import wasserstein
+from .transport import optimal_cost
 from .bcd import HISTORY, NO_GRAM, Problem, Start, descent
 from .descent import theory_step
 from .ends import exact_ascent
@@ -198,7 +198,7 @@ def projected_distance(FX, FY):
     "Exact W of projected samples, and how many points of each it was computed on"
     if FX.shape[1] > 1 and len(FX) * len(FY) > _MOST_EXACT:
         FX, FY = FX[spread(len(FX), _FEWER)], FY[spread(len(FY), _FEWER)]
-    return wasserstein(FX, FY), (len(FX), len(FY))
+    return optimal_cost(FX, FY), (len(FX), len(FY))
 
 # %% ../../nbs/theory/09_distance.ipynb #c027
 class Classes(NamedTuple):

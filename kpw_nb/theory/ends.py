@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..ground.core import TINY, kernel
-from .transport import Transport, exact_transport, wasserstein
+from .transport import Transport, optimal_cost, optimal_plan
 
 # %% ../../nbs/theory/07_ends.ipynb #c084
 def sparse_laplacian(F, n, plan):
@@ -45,7 +45,7 @@ def _rise(phi, R, n, point, G, g, value, t):
     while t * value > _SHORTEST:
         W = (1 - t * value) * point.W + t * G
         new = _point(phi, R, W, (1 - t * value) * point.S + t * g)
-        if wasserstein(new.F[:n], new.F[n:]) > value:
+        if optimal_cost(new.F[:n], new.F[n:]) > value:
             return t, new
         t /= 2
     return 0.0, point
@@ -68,7 +68,7 @@ def exact_ascent(phi, R, n, W, max_iter, tol):
     """
     point, history = _point(phi, R, W, phi.T @ W), []
     t, converged = 0.0, False
-    plan = exact_transport(point.F[:n], point.F[n:])
+    plan = optimal_plan(point.F[:n], point.F[n:])
     for k in range(max_iter):
         G = sparse_laplacian(point.F, n, plan) @ R
         g = phi.T @ G
@@ -82,7 +82,7 @@ def exact_ascent(phi, R, n, W, max_iter, tol):
         if t == 0.0:
             converged = True
             break
-        plan = exact_transport(point.F[:n], point.F[n:])
+        plan = optimal_plan(point.F[:n], point.F[n:])
         converged = tol > 0 and plan.value - value <= tol * value
     return Ascent(point.W, point.F, plan, np.array(history), converged)
 

@@ -204,6 +204,13 @@ def exact_transport(x, y, a=None, b=None, p: float = 2) -> Transport:
     x, y = as_pair(x, y)
     return optimal_plan(x, y, a, b, check_number(p, "p", 1))
 
+# %% ../../nbs/theory/04_transport.ipynb #c023_1
+def optimal_cost(x, y, a=None, b=None, p=2) -> float:
+    "As `wasserstein`, for points that have been checked"
+    if x.shape[1] == 1:
+        return _finite(sorted_cost(x[:, 0], y[:, 0], a, b, p))
+    return optimal_plan(x, y, a, b, p).value
+
 # %% ../../nbs/theory/04_transport.ipynb #c024
 def wasserstein(x, y, a=None, b=None, p: float = 2) -> float:
     """The Wasserstein distance W of two weighted samples, in the paper's sense.
@@ -231,9 +238,7 @@ def wasserstein(x, y, a=None, b=None, p: float = 2) -> float:
     5.0
     """
     (x, y), p = as_pair(x, y), check_number(p, "p", 1)
-    if x.shape[1] == 1:
-        return _finite(sorted_cost(x[:, 0], y[:, 0], a, b, p))
-    return optimal_plan(x, y, a, b, p).value
+    return optimal_cost(x, y, a, b, p)
 
 # %% ../../nbs/theory/04_transport.ipynb #c032
 def entropy(plan) -> float:
