@@ -471,7 +471,7 @@ def column_shifts(X, Y, columns, units, confidence: float):
     import pandas as pd
 
     labels = np.repeat([0, 1], [len(X), len(Y)])
-    observed = np.arange(len(labels))[None]
+    observed = labels[None] == 0  # the rows of X
     strength = ColumnEvidence(X, Y, columns, pairs=False).values(observed)[0]
     lines = []
     for k in np.argsort(-strength, kind="stable")[:_SHOWN]:
