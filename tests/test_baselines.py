@@ -395,7 +395,8 @@ def test_names():
 def literal_fuse(Z, marks, bandwidths, program):
     "FUSE of one labelling, from full Gram matrices"
     (x, y), N = sides(marks), len(Z)
-    n, m, values, off = len(x), len(y), [], ~np.eye(N, dtype=bool)
+    n, m, values = len(x), len(y), []
+    off = ~np.eye(N, dtype=bool)
     D2, D1 = squared_distances(Z), cdist(Z, Z, "cityblock")
     grams = [np.exp(-D2 / (2 * h * h)) for h in bandwidths["gaussian"]]
     grams += [np.exp(-np.sqrt(2) * D1 / h) for h in bandwidths["laplace"]]

@@ -461,7 +461,7 @@ def _without_gaps(X, Y, labels, pairs) -> tuple:
     dropped = len(X) - len(kept[0]), len(Y) - len(kept[1])
     rows = np.concatenate([kept[0], len(X) + kept[1]])
     labels = {k: _only(v, rows) for k, v in labels.items()}
-    return X.take(kept[0]), Y.take(kept[1]), labels, dropped
+    return (X.take(kept[0]), Y.take(kept[1])), labels, dropped
 
 # %% ../../nbs/compare/02_designs.ipynb #c029_8
 class DesignOptions(NamedTuple):
@@ -541,7 +541,8 @@ def read_design(X, Y, options: DesignOptions, missing: str = "error") -> Designe
     dropped = 0, 0
     if missing == "drop":
         pairs = options.paired and options.clusters is None
-        X, Y, labels, dropped = _without_gaps(X, Y, labels, pairs)
+        both, labels, dropped = _without_gaps(X, Y, labels, pairs)
+        X, Y = both
     return Designed(X, Y, make_design(X, Y, labels, options), dropped)
 
 # %% ../../nbs/compare/02_designs.ipynb #c031_2

@@ -249,10 +249,11 @@ def _check_report(args):
 # %% ../../nbs/show/04_cli.ipynb #c030
 def _run_test(args):
     "kpw-nb test"
-    from kpw_nb.show.report import answer_text, report_page
-
     _check_report(args)
     result, facts = _tested(args)
+    # after the files were read: a name that is wrong should be reported at once
+    from kpw_nb.show.report import answer_text, report_page
+
     text = _as_json(facts) if args.json else answer_text(facts)
     if args.report and not result.partial:
         write_target(args.report, report_page(result, facts))
