@@ -268,7 +268,7 @@ MUTANTS = [
     ("bcd", "scale = _unit(new.W, new.E)  #", "scale = 1.0  #"),
     # ends: exact and sorted ascent
     ("ends", "np.add.at(M, n + plan.cols, -pull)", "np.add.at(M, n + plan.cols, pull)"),
-    ("ends", "if wasserstein(new.F[:n], new.F[n:]) > value:", "if True:"),
+    ("ends", "if optimal_cost(new.F[:n], new.F[n:]) > value:", "if True:"),
     ("ends", "left_x, left_y, total = m, n, 0.0", "left_x, left_y, total = n, m, 0.0"),
     ("ends", "out[j] -= pull\n", "out[j] += pull\n"),
     (

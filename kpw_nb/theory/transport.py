@@ -119,7 +119,7 @@ def _finite(cost):
     "A cost or a matrix of costs that did not overflow"
     if not np.isfinite(cost).all():
         raise ValueError(
-            "x and y have distances too large to raise to the power p; "
+            "x and y have distances that are NaN or too large to raise to the power p; "
             "divide both by their scale."
         )
     return cost
