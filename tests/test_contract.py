@@ -20,7 +20,8 @@ import kpw_nb.compare.stream as stream
 import kpw_nb.compare.twosample as twosample
 from kpw_nb import KPWProjector, KPWTest, MeanProjector, WitnessProjector
 from kpw_nb.study.rivals import SinkhornTest, paper_baselines
-from kpw_nb.compare.features import FeatureMap, find_neighbours
+from kpw_nb.compare.family import Member
+from kpw_nb.compare.features import find_neighbours
 from kpw_nb.compare.designs import Design
 from kpw_nb.compare.relabel import Free, Parts, permutation_pvalue
 
@@ -369,7 +370,7 @@ STRATA = np.array([DESIGN.draw(key) for key in np.random.SeedSequence(6).spawn(7
 
 def grouped():
     "A contrast over five kept rows and groups of one row"
-    return stream.GroupedContrast(FeatureMap(len), GRAM[:5, :4], GRAM[5:, :4], 1)
+    return stream.GroupedContrast(Member(), GRAM[:5, :4], GRAM[5:, :4], 1)
 
 
 CLUSTERS = Design(Free(3, 4), np.sort(np.arange(N) % 7), weigh="rows")

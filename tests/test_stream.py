@@ -14,7 +14,8 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from kpw_nb import MeanProjector, kpw_test
-from kpw_nb.compare.features import Pool, columns, covariance, density, dependence, norm
+from kpw_nb.compare.family import MEMBERS
+from kpw_nb.compare.features import Pool
 from kpw_nb.ground.core import spawn_seeds
 from kpw_nb.ground.engine import Engine
 from kpw_nb.ground.encode import learn
@@ -105,7 +106,8 @@ def test_rows_are_taken_block_by_block():
 def test_sums_do_not_depend_on_blocks(cuts, travel):
     "Broken by: floating-point sums, or features of a block at once"
     pool = Pool(X[:300])
-    maps = tuple(f(pool) for f in (columns, norm, density, dependence, covariance))
+    names = ("columns", "norm", "density", "dependence", "covariance")
+    maps = tuple(MEMBERS[name].learnt(pool) for name in names)
     plain = learn(read_columns(X[:200]), read_columns(X[200:300], "Y"), None)
     sight = Sight(tuple(found.raw for found in maps), pool.senses, plain)
     if travel:

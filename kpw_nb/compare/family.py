@@ -6,10 +6,23 @@
 __all__ = []
 
 # %% ../../nbs/compare/05_family.ipynb #c004
+from copy import copy
+from functools import partial
 from typing import NamedTuple
 
-from . import features as blind
-from .features import FeatureMap, NormalScores, Pool
+import numpy as np
+
+from kpw_nb.compare.features import (
+    NormalScores,
+    Pool,
+    Rows,
+    at_landmarks,
+    by_rows,
+    log_of,
+    search_features,
+    spacing_score,
+    squared_inner,
+)
 from kpw_nb.compare.statistics import (
     Contrast,
     Edges,
@@ -21,7 +34,8 @@ from kpw_nb.compare.statistics import (
 from ..ground.core import check_choice
 from ..ground.errors import InputError
 from ..theory.distance import KPWProjector, MeanProjector, WitnessProjector
-from ..theory.kernels import median_bandwidth
+from ..theory.kernels import Gaussian, Laplace, distance_quantile, median_bandwidth
+from ..theory.representer import LandmarkMap
 
 # %% ../../nbs/compare/05_family.ipynb #c008
 class Weights(NamedTuple):
@@ -37,7 +51,8 @@ MEMBERS: dict[str, "Member"] = {}  # by name, in the order of their cells
 class Member:
     """A candidate of the default family.
 
-    A subclass has a name, and `features` or `make`. With that it is in `MEMBERS`.
+    A subclass has a name, and `raw` (with `learn`, if it learns) or `make`. With that
+    it is in `MEMBERS`.
 
     Parameters
     ----------
@@ -48,6 +63,8 @@ class Member:
     name: str
     sees: str  # what kind of difference, in words
     weights = Weights()  # in the default family
+    apart = False  # is each feature, of variance one, a question by itself?
+    matrix: np.ndarray | None = None  # (w, r), if the features are raw @ matrix
     adds_up = True  # are its features functions of single rows? Streams add them up
     pairwise = False  # does it compare points with each other? Groups leave it out
     searched = False  # does it search for a projector? In groups there is one search
@@ -59,13 +76,22 @@ class Member:
         if "name" in vars(cls):  # a class without one is a base of others
             MEMBERS[cls.name] = cls()
 
-    def features(self, pool: Pool) -> FeatureMap:
-        "What it looks at, for any rows; learnt from the pool"
+    def learn(self, pool: Pool) -> None:
+        "Keep what it takes to look at any row, without the labels"
+
+    def raw(self, rows: Rows) -> np.ndarray:
+        "(N, w) what it sees of rows, before the matrix"
         raise NotImplementedError
+
+    def learnt(self, pool: Pool) -> "Member":
+        "A copy that has learnt from a pool"
+        copied = copy(self)
+        copied.learn(pool)
+        return copied
 
     def make(self, pool: Pool) -> Statistic:
         "Its statistic, for the rows of the pool"
-        found = self.features(pool)
+        found = self.learnt(pool)
         return Contrast(found.raw(pool.rows), found.apart, found.matrix)
 
     def shown_by(self, pool: Pool):
@@ -77,9 +103,10 @@ class Columns(Member):
     name = "columns"
     sees = "single columns or principal components, centre or spread"
     weights = Weights(few=2, many=2)
+    apart = True
 
-    def features(self, pool):
-        return blind.columns(pool)
+    def raw(self, rows):
+        return rows.columns
 
 # %% ../../nbs/compare/05_family.ipynb #c016
 class Depth(Member):
@@ -89,13 +116,39 @@ class Depth(Member):
         return MeanProjector(bandwidth=pool.median)
 
 
-class Crowd(Depth):
+class Score(Depth):
+    "Sees one number a row, through its rank"
+
+    width = 1  # 2: its square, too
+
+    def score(self, rows: Rows) -> np.ndarray:
+        "(N,) the number"
+        raise NotImplementedError
+
+    def learn(self, pool):
+        self.scores = NormalScores(self.score(pool.rows)[:, None])
+
+    def raw(self, rows):
+        return self.scores(self.score(rows)[:, None])[:, : self.width]
+
+# %% ../../nbs/compare/05_family.ipynb #c016_1
+class Crowd(Score):
     name = "crowd"
     sees = "how many points are near"
     weights = Weights(few=2)
+    width = 2
 
-    def features(self, pool):
-        return blind.crowd(pool)
+    def learn(self, pool):
+        near = LandmarkMap(Gaussian(pool.near), pool.points)
+        self.kernel = partial(at_landmarks, near.kernel, near.points)
+        values = near.columns(pool.Z)
+        self.mean = near.matrix @ (values.mean(0) @ near.matrix)
+        self.top = (values @ self.mean).max()
+        super().learn(pool)
+
+    def score(self, rows):
+        "The logarithm of the pooled kernel mean"
+        return np.round(log_of(self.kernel(rows.Z) @ self.mean, self.top), 9)
 
 # %% ../../nbs/compare/05_family.ipynb #c018
 class Location(Member):
@@ -103,44 +156,45 @@ class Location(Member):
     sees = "the centres of all columns together"
     weights = Weights(many=4)
 
-    def features(self, pool):
-        return blind.location(pool)
+    def raw(self, rows):
+        return rows.columns[:, : rows.Z.shape[1]]
 
 # %% ../../nbs/compare/05_family.ipynb #c021
-class Norm(Depth):
+class Norm(Score):
     name = "norm"
     sees = "distance from the centre: scale and tails"
     weights = Weights(few=1, many=2)
+    width = 2
 
-    def features(self, pool):
-        return blind.norm(pool)
+    def score(self, rows):
+        return rows.principal.norm
 
 # %% ../../nbs/compare/05_family.ipynb #c023
-class Share(Depth):
+class Share(Score):
     name = "share"
     sees = "covariance: how much of a point lies along the leading directions"
     weights = Weights(many=2)
 
-    def features(self, pool):
-        return blind.share(pool)
+    def score(self, rows):
+        return rows.principal.share
 
 # %% ../../nbs/compare/05_family.ipynb #c026
-class Residual(Depth):
+class Residual(Score):
     name = "residual"
     sees = "spread beside the first principal component"
     weights = Weights(many=1)
 
-    def features(self, pool):
-        return blind.residual(pool)
+    def score(self, rows):
+        return rows.principal.residual
 
 
-class Leading(Depth):
+class Leading(Score):
     name = "leading"
     sees = "size along three principal components"
     weights = Weights(many=1)
 
-    def features(self, pool):
-        return blind.leading(pool)
+    def score(self, rows):
+        return rows.principal.leading
 
 # %% ../../nbs/compare/05_family.ipynb #c029
 class Density(Member):
@@ -148,8 +202,16 @@ class Density(Member):
     sees = "the density: where there are more points and where fewer"
     weights = Weights(many=6)
 
-    def features(self, pool):
-        return blind.density(pool)
+    def width(self, points):
+        return distance_quantile(points, "cityblock")
+
+    def learn(self, pool):
+        found = LandmarkMap(Laplace(self.width(pool.points)), pool.points)
+        self.kernel = partial(at_landmarks, found.kernel, found.points)
+        self.matrix = found.matrix
+
+    def raw(self, rows):
+        return self.kernel(rows.Z)
 
 # %% ../../nbs/compare/05_family.ipynb #c032
 class Spacing(Depth):
@@ -160,17 +222,17 @@ class Spacing(Depth):
     k = 5  # which neighbour
 
     def make(self, pool):
-        score = blind.spacing_score(pool.neighbours, self.k)[:, None]
+        score = spacing_score(pool.neighbours, self.k)[:, None]
         return Contrast(NormalScores(score)(score)[:, :1])
 
 # %% ../../nbs/compare/05_family.ipynb #c034
-class Detail(Member):
+class Detail(Density):
     name = "detail"
     sees = "detail of the density, below the scale of near points"
     weights = Weights(few=2)
 
-    def features(self, pool):
-        return blind.detail(pool)
+    def width(self, points):
+        return distance_quantile(points, "cityblock", 0.05) / 2
 
 # %% ../../nbs/compare/05_family.ipynb #c037
 class Neighbours(Member):
@@ -190,8 +252,11 @@ class Dependence(Member):
     sees = "dependence between columns"
     weights = Weights(few=1, many=2)
 
-    def features(self, pool):
-        return blind.dependence(pool)
+    def learn(self, pool):
+        self.matrix = pool.wide.matrix @ pool.moments.whitening(1e-3)
+
+    def raw(self, rows):
+        return rows.wide
 
 # %% ../../nbs/compare/05_family.ipynb #c042
 class Covariance(Member):
@@ -199,17 +264,31 @@ class Covariance(Member):
     sees = "covariance of columns and of their nonlinear features"
     weights = Weights(many=2)
 
-    def features(self, pool):
-        return blind.covariance(pool)
+    def learn(self, pool):
+        white = pool.moments.whitening(1e-2)
+        mean, matrix = pool.moments.mean @ white, pool.wide.matrix @ white
+        square = LandmarkMap(squared_inner, pool.rows.wide[pool.chosen] @ matrix - mean)
+        # (φQ - μ)·p for each landmark p, without forming φQ
+        self.inner, self.offset = matrix @ square.points.T, mean @ square.points.T
+        self.matrix = square.matrix
 
+    def raw(self, rows):
+        return by_rows(lambda part: (part @ self.inner - self.offset) ** 2, rows.wide)
 
+# %% ../../nbs/compare/05_family.ipynb #c042_1
 class Quadratic(Member):
     name = "quadratic"
     sees = "covariance of columns"
     weights = Weights(many=1)
 
-    def features(self, pool):
-        return blind.quadratic(pool)
+    def learn(self, pool):
+        centred = pool.rows.principal.centred
+        found = LandmarkMap(squared_inner, centred[pool.chosen])
+        self.kernel = partial(at_landmarks, squared_inner, found.points)
+        self.matrix = found.matrix
+
+    def raw(self, rows):
+        return self.kernel(rows.principal.centred)
 
 # %% ../../nbs/compare/05_family.ipynb #c045
 class WideSpacing(Spacing):
@@ -239,7 +318,7 @@ class KPW(Member):
     norm = "variance"
 
     def make(self, pool):
-        return SortedKPW(blind.search_features(pool, self.ridge, self.norm))
+        return SortedKPW(search_features(pool, self.ridge, self.norm))
 
     def shown_by(self, pool):
         settings = dict(ridge=self.ridge, norm=self.norm, bandwidth=pool.median)

@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from ..ground.core import TINY
 from ..ground.encode import both_sides
-from ..theory.kernels import Gaussian, Laplace, distance_quantile
+from ..theory.kernels import Gaussian, distance_quantile
 from ..theory.representer import LandmarkMap, landmarks
 from ..ground.sample import spread
 
@@ -77,7 +77,7 @@ def find_neighbours(Z, k: int) -> Neighbours:
     )
 
 # %% ../../nbs/compare/03_features.ipynb #c024
-def _log(x, top):
+def log_of(x, top):
     "The logarithm, with a floor at what is rounding beside `top`"
     return np.log(np.maximum(x, 1e-12 * max(top, TINY)))
 
@@ -87,7 +87,7 @@ def spacing_score(neighbours: Neighbours, k: int) -> np.ndarray:
     if not neighbours.distance.size:
         return np.zeros(len(neighbours.place))
     far = neighbours.distance[:, :k][:, -1]
-    return np.round(_log(far, far.max()), 9)[neighbours.place]
+    return np.round(log_of(far, far.max()), 9)[neighbours.place]
 
 # %% ../../nbs/compare/03_features.ipynb #c025
 def _axes(z, S, most):
@@ -135,10 +135,10 @@ class Axes:
         "What the axes see of some rows, to nine digits"
         z = (Z - self.centre) / self.unit
         scores, square = z @ self.vectors, (z**2).sum(1)
-        norm = _log(square, self.tops[0])
-        share = _log(self._quadratic(z), self.tops[1]) - norm
-        residual = _log(square - scores[:, 0] ** 2, self.tops[0])
-        leading = _log((scores[:, :3] ** 2).sum(1), self.tops[0])
+        norm = log_of(square, self.tops[0])
+        share = log_of(self._quadratic(z), self.tops[1]) - norm
+        residual = log_of(square - scores[:, 0] ** 2, self.tops[0])
+        leading = log_of((scores[:, :3] ** 2).sum(1), self.tops[0])
         found = scores / self.grain, norm, share, residual, leading
         return Principal(z, *(np.round(values, 9) for values in found))
 
@@ -180,17 +180,17 @@ class NormalScores:
 
 # %% ../../nbs/compare/03_features.ipynb #c032
 class Senses(NamedTuple):
-    "What several maps have learnt: what it takes to look at a row"
+    "What several members have learnt: what it takes to look at a row"
 
     axes: Callable  # Z -> Principal
-    wide: Callable  # Z -> the Gaussian kernel of median width at the landmarks
+    at_wide: Callable  # Z -> the Gaussian kernel of median width at the landmarks
     ranks: Callable  # columns and components -> their normal scores and squares
 
 # %% ../../nbs/compare/03_features.ipynb #c032_1
 class Rows:
-    "Some rows, and what several maps need of them"
+    "Some rows, and what several members need of them: `Senses`, or a pool, see them"
 
-    def __init__(self, Z, senses: Senses):
+    def __init__(self, Z, senses):
         self.Z, self.senses = Z, senses
 
     @cached_property
@@ -201,26 +201,13 @@ class Rows:
     @cached_property
     def wide(self) -> np.ndarray:
         "The Gaussian kernel of median width at the landmarks"
-        return self.senses.wide(self.Z)
+        return self.senses.at_wide(self.Z)
 
     @cached_property
     def columns(self) -> np.ndarray:
         "Scores of columns, of components, then the squares of both"
         seen = self.principal
         return self.senses.ranks(np.hstack([seen.centred, seen.scores]))
-
-# %% ../../nbs/compare/03_features.ipynb #c032_4
-class FeatureMap(NamedTuple):
-    "Features of any rows"
-
-    raw: Callable  # Rows -> (N, w)
-    matrix: np.ndarray | None = None  # (w, r), if the features are raw @ matrix
-    apart: bool = False  # is each feature, of variance one, a question by itself?
-
-    def __call__(self, rows: Rows) -> np.ndarray:
-        "(N, r) features"
-        raw = self.raw(rows)
-        return raw if self.matrix is None else raw @ self.matrix
 
 # %% ../../nbs/compare/03_features.ipynb #c033_2
 _ENOUGH = 8192  # rows at a time; points for the covariance of 512 features
@@ -273,10 +260,7 @@ class Pool(_Widths):
 
     def __init__(self, Z):
         super().__init__(Z)
-        late = Senses(
-            lambda Z: self.axes(Z), lambda Z: self.at_wide(Z), lambda T: self.ranks(T)
-        )
-        self.rows = Rows(Z, late)  # learns when first used
+        self.rows = Rows(Z, self)  # learns when first used
 
     @cached_property
     def axes(self) -> Axes:
@@ -291,7 +275,7 @@ class Pool(_Widths):
 
     @property
     def senses(self) -> Senses:
-        "All that was learnt for several maps, without the pool"
+        "What several members have learnt, without the pool"
         return Senses(self.axes, self.at_wide, self.ranks)
 
     @cached_property
@@ -320,126 +304,6 @@ class Pool(_Widths):
     def neighbours(self) -> Neighbours:
         "Sixteen nearest others of each point"
         return find_neighbours(self.Z, 16)
-
-# %% ../../nbs/compare/03_features.ipynb #c037
-def _at_landmarks(columns, rows):
-    return columns(rows.Z)
-
-
-def kernel_map(pool: Pool, kernel) -> FeatureMap:
-    "Features of a kernel at the landmarks"
-    found = LandmarkMap(kernel, pool.points)
-    columns = partial(at_landmarks, kernel, found.points)
-    return FeatureMap(partial(_at_landmarks, columns), found.matrix)
-
-# %% ../../nbs/compare/03_features.ipynb #c037_2
-def density(pool: Pool) -> FeatureMap:
-    "The Laplace kernel of median width"
-    return kernel_map(pool, Laplace(distance_quantile(pool.points, "cityblock")))
-
-
-def detail(pool: Pool) -> FeatureMap:
-    "The Laplace kernel at half the scale of neighbours"
-    width = distance_quantile(pool.points, "cityblock", 0.05) / 2
-    return kernel_map(pool, Laplace(width))
-
-# %% ../../nbs/compare/03_features.ipynb #c037_4
-def _inner(points, rows):
-    centred = rows.principal.centred
-    return by_rows(lambda part: squared_inner(part, points), centred)
-
-
-def quadratic(pool: Pool) -> FeatureMap:
-    "The kernel (x · y)²: the covariance matrix itself"
-    found = LandmarkMap(squared_inner, pool.rows.principal.centred[pool.chosen])
-    return FeatureMap(partial(_inner, found.points), found.matrix)
-
-# %% ../../nbs/compare/03_features.ipynb #c037_6
-def _wide(rows):
-    return rows.wide
-
-
-def dependence(pool: Pool) -> FeatureMap:
-    "The Gaussian kernel of median width, whitened"
-    return FeatureMap(_wide, pool.wide.matrix @ pool.moments.whitening(1e-3))
-
-# %% ../../nbs/compare/03_features.ipynb #c036
-def _squares(inner, offset, rows):
-    return by_rows(lambda part: (part @ inner - offset) ** 2, rows.wide)
-
-
-def covariance(pool: Pool) -> FeatureMap:
-    "Squares of whitened features, which make a covariance operator"
-    white = pool.moments.whitening(1e-2)
-    mean, matrix = pool.moments.mean @ white, pool.wide.matrix @ white
-    square = LandmarkMap(squared_inner, pool.rows.wide[pool.chosen] @ matrix - mean)
-    inner = partial(_squares, matrix @ square.points.T, mean @ square.points.T)
-    return FeatureMap(inner, square.matrix)
-
-# %% ../../nbs/compare/03_features.ipynb #c038
-def _score(scores, value, width, rows):
-    return scores(value(rows)[:, None])[:, :width]
-
-
-def _score_map(pool, value, width):
-    scores = NormalScores(value(pool.rows)[:, None])
-    return FeatureMap(partial(_score, scores, value, width))
-
-# %% ../../nbs/compare/03_features.ipynb #c038_2
-def _named(name, rows):
-    return getattr(rows.principal, name)
-
-
-def norm(pool: Pool) -> FeatureMap:
-    "How far out: centre and spread"
-    return _score_map(pool, partial(_named, "norm"), 2)
-
-
-def share(pool: Pool) -> FeatureMap:
-    "How much along the leading directions"
-    return _score_map(pool, partial(_named, "share"), 1)
-
-
-def residual(pool: Pool) -> FeatureMap:
-    "What the first principal component leaves"
-    return _score_map(pool, partial(_named, "residual"), 1)
-
-
-def leading(pool: Pool) -> FeatureMap:
-    "How far out along three principal components"
-    return _score_map(pool, partial(_named, "leading"), 1)
-
-# %% ../../nbs/compare/03_features.ipynb #c038_4
-def _crowd(columns, weights, top, rows):
-    return np.round(_log(columns(rows.Z) @ weights, top), 9)
-
-
-def crowd(pool: Pool) -> FeatureMap:
-    "The logarithm of the pooled kernel mean: centre and spread"
-    near = LandmarkMap(Gaussian(pool.near), pool.points)
-    at_points = near.columns(pool.Z)
-    weights = near.matrix @ (at_points.mean(0) @ near.matrix)
-    top = (at_points @ weights).max()
-    columns = partial(at_landmarks, near.kernel, near.points)
-    return _score_map(pool, partial(_crowd, columns, weights, top), 2)
-
-# %% ../../nbs/compare/03_features.ipynb #c038_6
-def _columns(rows):
-    return rows.columns
-
-
-def columns(pool: Pool) -> FeatureMap:
-    "Each column and each principal component: centre and spread"
-    return FeatureMap(_columns, apart=True)
-
-# %% ../../nbs/compare/03_features.ipynb #c038_7
-def _location(rows):
-    return rows.columns[:, : rows.Z.shape[1]]
-
-
-def location(pool: Pool) -> FeatureMap:
-    "The centres of all columns together"
-    return FeatureMap(_location)
 
 # %% ../../nbs/compare/03_features.ipynb #c039
 def search_features(pool: Pool, ridge: float, norm: str) -> np.ndarray:

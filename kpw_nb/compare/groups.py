@@ -17,7 +17,7 @@ import numpy as np
 
 from ..ground.errors import InputError
 from ..theory.ends import sorted_ascent
-from .features import Pool, density, search_features
+from .features import Pool, search_features
 from ..ground.core import Result, check_choice, check_number, kernel, root_seed
 from kpw_nb.ground.encode import (
     Encoder,
@@ -51,7 +51,7 @@ from kpw_nb.compare.relabel import (
 )
 from .statistics import STEPS, Statistic, contrast_value
 from ..ground.table import Columns, is_frame, read_columns
-from .family import default_family
+from .family import MEMBERS, default_family
 
 # %% ../../nbs/compare/11_groups.ipynb #c004_2
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ def _parts_of_looks(pool):
     weight = sum(m.weight for m in family if m.searched)
     yield "KPW smooth", weight, search_features(pool, 1.0, "rkhs"), False, None, True
     if not any(member.name == "density" for member in family):
-        seen = density(pool)
+        seen = MEMBERS["density"].learnt(pool)
         yield "density", 0.0, seen.raw(pool.rows), False, seen.matrix
 
 # %% ../../nbs/compare/11_groups.ipynb #c018_2

@@ -7,12 +7,14 @@ __all__ = []
 
 # %% ../../nbs/compare/09_stream.ipynb #c003
 from collections.abc import Callable
+from copy import copy
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from .features import FeatureMap, Pool, Rows, Senses
+from .family import Member
+from .features import Pool, Rows, Senses
 from ..ground.core import kernel
 from ..ground.engine import Engine, in_chunks
 from .relabel import Free, Parts, Relabelling
@@ -92,10 +94,17 @@ def _fill(A):
     return A if not short else np.concatenate([A, np.repeat(A[:1], short, axis=0)])
 
 # %% ../../nbs/compare/09_stream.ipynb #c014
+def _eye(member):
+    "Rows -> raw features; the matrix, which is for sums, does not travel"
+    light = copy(member)
+    light.matrix = None
+    return light.raw
+
+
 class Sight(NamedTuple):
     "What is needed to see a row: it travels to where the rows are"
 
-    raws: tuple  # of FeatureMaps: Rows -> raw features
+    raws: tuple  # of members: Rows -> raw features
     senses: Senses
     encoder: Encoder
 
@@ -157,7 +166,7 @@ def add_rows(sample: Blocks, places, sight: Sight, units, groups: int, engine: E
 class GroupedContrast(Statistic):
     "The contrast of a feature map over kept rows and groups of `size` rows each"
 
-    def __init__(self, found: FeatureMap, raw, sums, size: int):
+    def __init__(self, found: Member, raw, sums, size: int):
         self.raw, self.sums, self.size = raw, sums, size
         self.apart, self.matrix = found.apart, found.matrix
         self.points = len(raw) + len(sums)
@@ -246,10 +255,10 @@ def stream(samples, choose: Callable, kept: int, engine: Engine, encode=learn):
         parts = [member.make(learnt) for member in family]
         both, statistic = tuple(rows), Together(parts)
         return Streamed(statistic, design, both, encoder, learnt, family, shares)
-    maps = [m.features(learnt) for m in sums_of]
+    maps = [m.learnt(learnt) for m in sums_of]
     raw = [found.raw(learnt.rows) for found in maps]
     units = np.concatenate([np.abs(A).max(0) for A in raw])
-    sight = Sight(tuple(found.raw for found in maps), learnt.senses, encoder)
+    sight = Sight(tuple(map(_eye, maps)), learnt.senses, encoder)
     sums = _group_sums(samples, places, shares, sight, units, engine)
     cuts = np.cumsum([A.shape[1] for A in raw])[:-1]
     pieces = zip(maps, raw, np.split(sums, cuts, axis=1), strict=True)
