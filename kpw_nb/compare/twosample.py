@@ -93,7 +93,7 @@ from kpw_nb.compare.statistics import (
     wasserstein_statistic,
 )
 from .stream import KEPT, stream
-from ..ground.table import match_columns, read_columns
+from ..ground.table import column_order, match_columns, read_columns, trained_order
 from ..theory.transport import exact_transport
 
 # %% ../../nbs/compare/10_twosample.ipynb #c013
@@ -193,12 +193,12 @@ def _can_stream(t):
     )
 
 
-def _check_stream(t, holdout, lazy):
+def _check_method(t, holdout, lazy):
     "Raise if the test needs rows that are not in memory, or held-out ones"
-    if holdout and t.method == "stream":
+    if holdout and t.method in ("refit", "stream"):
         raise InputError(
-            f"{holdout} is about held-out data, which method='stream' does not have; "
-            "use method='split' or 'auto'."
+            f"{holdout} is about held-out data, which method={t.method!r} does not "
+            "have; use method='split' or 'auto'."
         )
     if lazy and (holdout or t.method in ("refit", "split") or not _can_stream(t)):
         raise InputError(
@@ -223,14 +223,6 @@ def _check_design(t, holdout):
             ".test(X, Y, clusters=...)."
         )
 
-
-def _check_refit(t, holdout):
-    if t.method == "refit" and holdout:
-        raise InputError(
-            f"{holdout} is about held-out data, which method='refit' does not have; "
-            "use method='split' or 'auto'."
-        )
-
 # %% ../../nbs/compare/10_twosample.ipynb #c016_2
 def _method(t, n, m, lazy, designed=False):
     "(method, why)"
@@ -238,8 +230,7 @@ def _method(t, n, m, lazy, designed=False):
     if designed:
         _check_design(t, holdout)
         return "refit", "all rows are used; the design says what may be exchanged"
-    _check_stream(t, holdout, lazy)
-    _check_refit(t, holdout)
+    _check_method(t, holdout, lazy)
     if t.method != "auto":
         return t.method, "asked for"
     if lazy:
@@ -403,7 +394,7 @@ class Outcome(NamedTuple):
     values: Resampled
     family: list  # the candidates
     weights: np.ndarray | list | None
-    fitted: Callable  # k -> candidate k, fitted
+    shown_by: Callable  # k -> a projector that shows what candidate k has seen
     samples: tuple  # what `where` explains: all rows, or some of very many
     detail: str = ""  # about the sizes, in words
     encoder: Encoder | None = None  # if it was learnt on the way
@@ -438,21 +429,22 @@ def units_of(t):
     return None if any(map(_has_units, as_candidates(t.candidates, list))) else "auto"
 
 # %% ../../nbs/compare/10_twosample.ipynb #c028_4
+def _shown_by(family, shared, k):
+    "A projector, not fitted, that shows what candidate k has seen"
+    candidate = family[k]
+    is_member = isinstance(candidate, Member)
+    return candidate.shown_by(shared) if is_member else clone(candidate)
+
+
 _SHOWN = 1000  # rows of each that a projector is fitted to, if there are very many
 
 
-def _explaining(candidate, pool):
-    "A projector, not fitted, that shows what a candidate has seen"
-    if isinstance(candidate, Member):
-        return candidate.shown_by(pool)
-    return clone(candidate)
-
-
-def _fitted(family, shared, samples, k):
-    "The projector that shows what candidate k has seen; of very many rows some serve"
+def fit_to(projector, samples):
+    "The projector, fitted to both samples; of very many rows some serve"
     if sum(map(len, samples)) > _MOST:
         samples = [s.take(spread(len(s), _SHOWN)) for s in samples]
-    return _explaining(family[k], shared).fit(pool(*samples), labels_of(*samples))
+    with one_thread():
+        return projector.fit(pool(*samples), labels_of(*samples))
 
 # %% ../../nbs/compare/10_twosample.ipynb #c028
 def _refit(t, plan, X, Y, design, seeds, run, clock):
@@ -468,9 +460,8 @@ def _refit(t, plan, X, Y, design, seeds, run, clock):
     values = resample(statistic, design.relabelling, rng=seeds[2], batch=batch, **run)
     clock.lap("permutations")
     weights = [getattr(c, "weight", 1.0) for c in family]
-    return Outcome(
-        values, family, weights, partial(_fitted, family, shared, (X, Y)), (X, Y)
-    )
+    shown_by = partial(_shown_by, family, shared)
+    return Outcome(values, family, weights, shown_by, (X, Y))
 
 # %% ../../nbs/compare/10_twosample.ipynb #c030
 def _held_out(trained, X, Y, design, seed, run, clock, detail=""):
@@ -484,8 +475,8 @@ def _held_out(trained, X, Y, design, seed, run, clock, detail=""):
     statistic = under(Together(parts), design)
     values = resample(statistic, design.relabelling, rng=seed, **run)
     clock.lap("permutations")
-    family, fitted = trained.projectors, trained.projectors.__getitem__
-    return Outcome(values, family, trained.weights, fitted, (X, Y), detail)
+    family, shown_by = trained.projectors, trained.projectors.__getitem__
+    return Outcome(values, family, trained.weights, shown_by, (X, Y), detail)
 
 # %% ../../nbs/compare/10_twosample.ipynb #c030_1
 def _split(t, plan, X, Y, design, seeds, run, clock):
@@ -502,18 +493,11 @@ def _split(t, plan, X, Y, design, seeds, run, clock):
 # %% ../../nbs/compare/10_twosample.ipynb #c032
 def _same_frame(X, Y):
     "Y with its columns in the order of those of X, if both have names"
-    if getattr(X, "columns", None) is None or getattr(Y, "columns", None) is None:
+    names = getattr(X, "columns", None), getattr(Y, "columns", None)
+    if names[0] is None or names[1] is None:
         return Y
-    names = list(X.columns), list(Y.columns)
-    if set(names[0]) == set(names[1]) and names[0] != names[1]:
-        return Y[names[0]]
-    only = [str(c) for c in set(names[0]) ^ set(names[1])]
-    if only:
-        raise InputError(
-            f"the columns differ: {', '.join(sorted(only)[:8])} only in one of X and "
-            "Y; give both the same columns."
-        )
-    return Y
+    order = column_order(*map(tuple, names))
+    return Y if order == sorted(order) else Y[[names[1][j] for j in order]]
 
 # %% ../../nbs/compare/10_twosample.ipynb #c032_2
 def _is_plain(X):
@@ -581,10 +565,10 @@ def _stream(t, plan, X, Y, design, seeds, run, clock):
     values = resample(made.statistic, made.design, rng=seeds[2], batch=CHUNK, **run)
     clock.lap("permutations")
     weights = [c.weight for c in made.family]
-    fitted = partial(_fitted, made.family, made.pool, made.kept)
+    shown_by = partial(_shown_by, made.family, made.pool)
     detail = _rows_used(made.shares, [len(s) for s in samples])
     how = made.kept, detail, made.encoder, (_rows_in(X), _rows_in(Y))
-    return Outcome(values, made.family, weights, fitted, *how)
+    return Outcome(values, made.family, weights, shown_by, *how)
 
 # %% ../../nbs/compare/10_twosample.ipynb #c033_4
 WAYS = {"refit": _refit, "split": _split, "stream": _stream}
@@ -642,25 +626,20 @@ def winner(table) -> int:
     "Which candidate has seen most"
     return max(range(len(table)), key=lambda k: table[k].zscore)
 
-
-def _kpw_if_it_sees(table):
-    "KPW, if its p-value alone is nearly the smallest; otherwise the winner"
-    least = min(c.pvalue for c in table)
-    kpw = [k for k, c in enumerate(table) if c.sees == MOVES and c.pvalue <= 2 * least]
-    return max(kpw, key=lambda k: table[k].zscore, default=winner(table))
-
 # %% ../../nbs/compare/10_twosample.ipynb #c043
 def _explainer(table, family):
-    "Which candidate explains: of those that see it best, the smoothest"
-    if any(isinstance(c, Member) for c in family):
-        return _kpw_if_it_sees(table)
+    "Which explains: KPW, if it sees it nearly best; of projectors, the smoothest"
     least = min(c.pvalue for c in table)
+    sees_best = [k for k, c in enumerate(table) if c.pvalue <= 2 * least]
+    if any(isinstance(c, Member) for c in family):
+        kpw = [k for k in sees_best if table[k].sees == MOVES]
+        return max(kpw or range(len(table)), key=lambda k: table[k].zscore)
 
     def smooth(k):
         width = getattr(family[k], "bandwidth", None)
         return width if isinstance(width, numbers.Real) else 0.0, table[k].zscore
 
-    return max((k for k, c in enumerate(table) if c.pvalue <= 2 * least), key=smooth)
+    return max(sees_best, key=smooth)
 
 # %% ../../nbs/compare/10_twosample.ipynb #c080
 def shorten(name: str, most: int = 60) -> str:
@@ -891,8 +870,8 @@ class KPWTestResult(Result):
         Pass it as `rng` for the same result.
     seconds : dict
         Where the time went.
-    projector : object
-        The candidate that explains, fitted: of the strongest ones, the smoothest.
+    explainer : object
+        The candidate that explains: of the strongest ones, the smoothest.
     samples : tuple of Sample
         What `where` and `plot` show, as points: all rows, or those kept of very many.
     encoding : Encoder
@@ -920,7 +899,7 @@ class KPWTestResult(Result):
     null_distribution: np.ndarray
     seed: int
     seconds: dict
-    projector: Any
+    explainer: Any
     samples: tuple
     encoding: Encoder
     design: Design
@@ -942,6 +921,13 @@ class KPWTestResult(Result):
     def reject(self, alpha: float = 0.05) -> bool:
         "Reject 'same distribution' at this level?"
         return bool(self.pvalue <= check_number(alpha, "alpha", 0, 1))
+
+    @cached_property
+    def projector(self):
+        "The candidate that explains, fitted when it is first needed"
+        if self.method == "split":
+            return self.explainer  # trained already, on other rows
+        return fit_to(self.explainer, self.samples)
 
     @cached_property
     def _difference(self):
@@ -1076,23 +1062,19 @@ class KPWTestResult(Result):
         return short_answer(self)
 
 # %% ../../nbs/compare/10_twosample.ipynb #c043_2
-def _given_rows(samples, encoder):
-    "Rows of both samples before those with gaps were left out"
-    return tuple(len(s) + lost for s, lost in zip(samples, encoder.dropped_rows))
-
-
 def _result(plan, outcome, seed, clock, encoder, design):
-    "Combine, calibrate, and fit the strongest candidate"
+    "Combine and calibrate"
     values = outcome.values
     statistic, null = _combine(values, plan, outcome.weights)
     p = permutation_pvalue(statistic, null)
     reached = round(p * (1 + len(null))) - 1
     interval = (p, p) if values.complete else pvalue_interval(reached, len(null))
     table = _table(outcome.family, values)
-    projector = outcome.fitted(_explainer(table, outcome.family))
-    clock.lap("projector")
+    explainer = outcome.shown_by(_explainer(table, outcome.family))
     why = f"{plan.why}; {outcome.detail}" if outcome.detail else plan.why
     plan = Plan(plan.method, plan.family, plan.statistic, plan.combine, why)
+    dropped = zip(outcome.samples, encoder.dropped_rows)  # rows with gaps
+    given = tuple(len(s) + lost for s, lost in dropped)
     return KPWTestResult(
         statistic=statistic,
         pvalue=p,
@@ -1104,11 +1086,11 @@ def _result(plan, outcome, seed, clock, encoder, design):
         null_distribution=null,
         seed=seed,
         seconds=clock.seconds,
-        projector=projector,
+        explainer=explainer,
         samples=outcome.samples,
         encoding=encoder,
         design=design,
-        sizes=outcome.sizes or _given_rows(outcome.samples, encoder),
+        sizes=outcome.sizes or given,
     )
 
 # %% ../../nbs/compare/10_twosample.ipynb #c050
@@ -1124,6 +1106,8 @@ def _check_rows(t, sample):
 
 # %% ../../nbs/compare/10_twosample.ipynb #c050_2
 def _reorder(s, order):
+    if order == sorted(order):
+        return s
     columns = tuple(s.columns[j] for j in order)
     values = np.ascontiguousarray(s.values[:, order])  # bits depend on the layout
     return Sample(values, s.rows, columns, s.name)
@@ -1132,19 +1116,9 @@ def _reorder(s, order):
 def held_out_samples(t, X, Y) -> tuple:
     "Both samples for a trained test: its columns in its order, and not its rows"
     X, Y = as_samples(X, Y)
-    if X.values.shape[1] != t.n_features_in_:
-        raise InputError(
-            f"X has {X.values.shape[1]} features, but the test was trained on "
-            f"{t.n_features_in_}; pass the same columns."
-        )
-    if t.columns_ and X.columns:
-        if set(t.columns_) != set(X.columns):
-            raise InputError(
-                f"X has the columns {', '.join(X.columns[:8])}, but the test was "
-                f"trained on {', '.join(t.columns_[:8])}; pass the same columns."
-            )
-        order = [X.columns.index(c) for c in t.columns_]
-        X, Y = _reorder(X, order), _reorder(Y, order)
+    trained = t.columns_ or tuple(range(t.n_features_in_))
+    order = trained_order(trained, X.columns or tuple(range(X.values.shape[1])), "X")
+    X, Y = _reorder(X, order), _reorder(Y, order)
     _check_rows(t, X)
     _check_rows(t, Y)
     return X, Y
@@ -1171,8 +1145,6 @@ _MOST_GATHERED = 10**6
 
 def _gathered(t, X, Y):
     "Dask collections in blocks; or in memory, if few enough for all rows to be kept"
-    if not (is_lazy(X) or is_lazy(Y)):
-        return X, Y
     samples = _blocks(X, Y)
     free = t.method == "auto" and not holdout_option(t) and _can_stream(t)
     if not (free and _is_quick(t, *map(len, samples))):
@@ -1233,7 +1205,7 @@ def _trained_test(t, X, Y, asked, root, run):
 def _test(t, X, Y, asked, root, run):
     "The test of samples that nothing was trained for"
     clock = _Clock()
-    if asked.is_free:
+    if asked.is_free and (is_lazy(X) or is_lazy(Y)):
         X, Y = _gathered(t, X, Y)
     found, encoder = _designed(t, X, Y, asked), None
     lazy, with_design = isinstance(found.X, Blocks), not asked.is_free
