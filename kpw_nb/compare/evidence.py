@@ -15,7 +15,7 @@ from scipy.special import chdtrc, gammaln, log_ndtr
 from ..ground.encode import both_sides
 from ..ground.engine import CHUNK, in_chunks
 from .designs import Design, averages, signed_weights
-from .relabel import Free, normal_zscores, resample
+from .relabel import Free, resample, zscores
 from ..ground.sample import row_marks
 from .statistics import Statistic
 from ..ground.table import Columns, on_levels
@@ -286,7 +286,7 @@ class Found(NamedTuple):
 
 def balanced(values, D: int) -> np.ndarray:
     "Evidence in common units: (1 + N, C) values, of which D are columns, others pairs"
-    surprise = -log_ndtr(-normal_zscores(values))
+    surprise = -log_ndtr(-zscores(values, normal=True))
     counts = np.repeat([D, max(values.shape[1] - D, 1)], [D, values.shape[1] - D])
     return surprise - np.log(counts)
 
