@@ -31,7 +31,7 @@ def check_progress(progress):
         )
     return progress
 
-
+# %% ../../nbs/ground/07_engine.ipynb #c006_1
 @contextmanager
 def progress_bar(progress, total: int, desc: str = ""):
     "Yields `tick(k=1)`; draws a bar, calls your function, or does nothing"
@@ -66,7 +66,7 @@ def _limit(api):
     found = _controller(len(sys.modules)).select(user_api=api)
     return found.limit(limits=1).restore_original_limits
 
-
+# %% ../../nbs/ground/07_engine.ipynb #c009_1
 def _take_control():
     "Let this thread set OpenBLAS's number, whoever did so before (threadpoolctl 3.8)"
     import threadpoolctl
@@ -90,7 +90,7 @@ class _Blas:
     inside, modules = 0, 0
     undo: list = []
 
-
+# %% ../../nbs/ground/07_engine.ipynb #c014_1
 @contextmanager
 def one_thread():
     "A context in which BLAS and OpenMP use a single thread; safe in many threads"
@@ -138,7 +138,7 @@ def _in_chunks(pool, f, tasks):
         while chunk := list(islice(tasks, size)):
             yield from pool(f(task) for task in chunk)
 
-
+# %% ../../nbs/ground/07_engine.ipynb #c020_1
 def as_mapper(workers, backend: str = "threads", ordered: bool = True) -> Callable:
     "`workers` as a map-like function that gives results as they are ready"
     if callable(workers):
@@ -175,7 +175,7 @@ class _Alone:
         with one_thread():
             return self.function(task)
 
-
+# %% ../../nbs/ground/07_engine.ipynb #c021_1
 def _cancel(results):
     "Tell joblib's or an executor's generator that the rest is not wanted"
     with warnings.catch_warnings():  # joblib's advice: we know
