@@ -28,7 +28,7 @@ from kpw_nb.compare.groups import (
     sorted_rows,
     step_together,
 )
-from kpw_nb.compare.relabel import aggregate, normal_zscores, permutation_pvalue
+from kpw_nb.compare.relabel import aggregate, permutation_pvalue, zscores
 from kpw_nb.compare.statistics import Contrast, SortedKPW
 
 QUICK = dict(n_resamples=99, rng=0)
@@ -219,7 +219,7 @@ def test_step_down_is_stepwise():
     values = g.exponential(size=(200, 2))
     values[0] = 8, 3.2
     found = step_together(values)
-    z = normal_zscores(values)
+    z = zscores(values, normal=True)
     in_one_step = (1 + (z[1:].max(1) >= z[0, 1]).sum()) / 200
     assert found.pvalues[0] == 0.005
     assert found.pvalues[1] == found.alone[1] < in_one_step

@@ -47,7 +47,7 @@ def check_units(units, labels) -> np.ndarray:
         )
     return np.unique(units, return_inverse=True)[1].ravel()
 
-
+# %% ../../nbs/compare/08_effect.ipynb #c006_s2
 def deal(units, labels, K: int, g) -> np.ndarray:
     "(N,) which of K folds each row is in; the units of each sample go round in turn"
     has = [np.unique(units[labels == side]) for side in (0, 1)]
@@ -59,7 +59,7 @@ def deal(units, labels, K: int, g) -> np.ndarray:
         place[alone] = len(both) + np.arange(len(alone))
     return place[units] % K
 
-
+# %% ../../nbs/compare/08_effect.ipynb #c006_s4
 def deal_folds(units, labels, rng=None) -> np.ndarray:
     "At most 5 folds, with two units of each sample or more"
     counts = [len(np.unique(units[labels == side])) for side in (0, 1)]
@@ -86,7 +86,7 @@ class Path(NamedTuple):
     centre: np.ndarray  # (r,) of the features
     scores: np.ndarray  # of the rows that were left out
 
-
+# %% ../../nbs/compare/08_effect.ipynb #c009_s1
 def naive_auc(x, y) -> float:
     "The share of pairs in which y is larger; ties count half"
     gap = np.subtract.outer(np.asarray(y), np.asarray(x))
@@ -107,6 +107,11 @@ def left_out_blocks(units, labels) -> list:
     return [np.concatenate(h) for h in halves]
 
 # %% ../../nbs/compare/08_effect.ipynb #c011
+def _without(U, damp, rest, y):
+    "Scores of a block of rows by a fit without them"
+    return y - np.linalg.solve(np.eye(len(U)) - (U * damp) @ U.T, rest)
+
+# %% ../../nbs/compare/08_effect.ipynb #c011_s2
 def ridge_path(F, labels, blocks) -> Path:
     "The best of several ridges on features F, by rows that were left out in blocks"
     y = np.where(labels == 1, 1.0, -1.0)
@@ -131,10 +136,34 @@ def ridge_path(F, labels, blocks) -> Path:
     assert best is not None  # there is a ridge
     return best
 
+# %% ../../nbs/compare/08_effect.ipynb #c013_1
+def _inner(scores):
+    "The kernel that is the inner product of normal scores"
 
-def _without(U, damp, rest, y):
-    "Scores of a block of rows by a fit without them"
-    return y - np.linalg.solve(np.eye(len(U)) - (U * damp) @ U.T, rest)
+    def kernel(A, B):
+        return scores(A) @ scores(B).T
+
+    return kernel
+
+
+def feature_sets(Z) -> dict:
+    "Four maps of rows to features"
+    scores, points = NormalScores(Z), Z[landmarks(Z, _LANDMARKS)]
+    median = median_bandwidth(points)
+    widths = dict(near=median_bandwidth(points, quantile=0.05), median=median)
+    widths["wide"] = 3 * median
+    maps = {k: LandmarkMap(Gaussian(h), points) for k, h in widths.items()}
+    return maps | dict(columns=LandmarkMap(_inner(scores), points))
+
+# %% ../../nbs/compare/08_effect.ipynb #c014
+def best_cut(scores, labels) -> float:
+    "The cut at which the shares above it differ most"
+    order = np.argsort(scores, kind="stable")
+    step = np.where(labels[order] == 1, 1 / labels.sum(), -1 / (1 - labels).sum())
+    above = -np.cumsum(step)  # Y above minus X above, cut after each row
+    ends = np.append(np.diff(scores[order]) > 0, False)
+    k = int(np.where(ends, above, -np.inf).argmax())
+    return float(scores[order][k : k + 2].mean())
 
 # %% ../../nbs/compare/08_effect.ipynb #c013
 class Rule:
@@ -168,35 +197,6 @@ class Rule:
             return np.zeros(len(Z))
         return (self.map(Z) - self.path.centre) @ self.path.coef
 
-
-def feature_sets(Z) -> dict:
-    "Four maps of rows to features"
-    scores, points = NormalScores(Z), Z[landmarks(Z, _LANDMARKS)]
-    median = median_bandwidth(points)
-    widths = dict(near=median_bandwidth(points, quantile=0.05), median=median)
-    widths["wide"] = 3 * median
-    maps = {k: LandmarkMap(Gaussian(h), points) for k, h in widths.items()}
-    return maps | dict(columns=LandmarkMap(_inner(scores), points))
-
-# %% ../../nbs/compare/08_effect.ipynb #c014
-def _inner(scores):
-    "The kernel that is the inner product of normal scores"
-
-    def kernel(A, B):
-        return scores(A) @ scores(B).T
-
-    return kernel
-
-
-def best_cut(scores, labels) -> float:
-    "The cut at which the shares above it differ most"
-    order = np.argsort(scores, kind="stable")
-    step = np.where(labels[order] == 1, 1 / labels.sum(), -1 / (1 - labels).sum())
-    above = -np.cumsum(step)  # Y above minus X above, cut after each row
-    ends = np.append(np.diff(scores[order]) > 0, False)
-    k = int(np.where(ends, above, -np.inf).argmax())
-    return float(scores[order][k : k + 2].mean())
-
 # %% ../../nbs/compare/08_effect.ipynb #c021
 class Placed(NamedTuple):
     "Of each row"
@@ -220,7 +220,7 @@ def placements(scores, labels, units=None) -> Placed:
         count[i], count[j] = count[i] - len(j), count[j] - len(i)
     return Placed(count, wins)
 
-
+# %% ../../nbs/compare/08_effect.ipynb #c021_s2
 class Estimate(NamedTuple):
     "A number and how sure it is"
 
@@ -281,23 +281,13 @@ def interval_of(e: Estimate, confidence: float) -> tuple:
 _TRAIN = 2000
 
 
-class Crossed(NamedTuple):
-    "Held-out scores"
-
-    scores: np.ndarray  # (N,)
-    above: np.ndarray  # (N,) above the cut that the training rows chose?
-    rules: list
-    trained: int  # rows that a rule was learnt on, at most
-    noise: float  # the share of noise in a rule
-
-
 def some_rows(rows, labels, most: int, g) -> np.ndarray:
     "At most `most` of these rows of each sample"
     parts = [rows[labels[rows] == side] for side in (0, 1)]
     parts = [g.permutation(p)[:most] if len(p) > most else p for p in parts]
     return np.sort(np.concatenate(parts))
 
-
+# %% ../../nbs/compare/08_effect.ipynb #c028_s2
 def noise_share(rules, Z, labels) -> float:
     "(K - 1)(1 - r), for the mean correlation r of the rules' scores within samples"
     rows = some_rows(np.arange(len(Z)), labels, _TRAIN, np.random.default_rng(0))
@@ -308,6 +298,16 @@ def noise_share(rules, Z, labels) -> float:
     K = len(rules)
     r = ((S @ S.T).sum() - K) / (K * (K - 1))
     return float(np.clip((K - 1) * (1 - r), 0, 1))
+
+# %% ../../nbs/compare/08_effect.ipynb #c028_s4
+class Crossed(NamedTuple):
+    "Held-out scores"
+
+    scores: np.ndarray  # (N,)
+    above: np.ndarray  # (N,) above the cut that the training rows chose?
+    rules: list
+    trained: int  # rows that a rule was learnt on, at most
+    noise: float  # the share of noise in a rule
 
 # %% ../../nbs/compare/08_effect.ipynb #c028_1
 def cross_fit(Z, labels, folds, units, rng=None) -> Crossed:
@@ -340,7 +340,15 @@ def line_of(projector, Z, labels):
     way = gap / length if length > 0 else np.eye(len(gap))[0]
     return lambda A: fitted.transform(A) @ way
 
+# %% ../../nbs/compare/08_effect.ipynb #c030_s2
+def in_spreads(f, labels) -> np.ndarray:
+    "Values centred between two samples, in units of the spread within them"
+    x, y = f[labels == 0], f[labels == 1]
+    size = np.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 2)
+    size = max(size, 1e-3 * abs(y.mean() - x.mean()), TINY)  # 1,000 spreads at most
+    return (f - (x.mean() + y.mean()) / 2) / size
 
+# %% ../../nbs/compare/08_effect.ipynb #c030_s4
 def cross_project(projector, Z, labels, folds, rng=None) -> np.ndarray:
     "Held-out projections to a line, in each fold in units of the spread within samples"
     g, out = as_rng(rng), np.empty(len(Z))
@@ -350,14 +358,6 @@ def cross_project(projector, Z, labels, folds, rng=None) -> np.ndarray:
         f, side = line_of(projector, Z[train], labels[train])(Z[rows]), labels[rows]
         out[rows] = in_spreads(f, side)
     return out
-
-
-def in_spreads(f, labels) -> np.ndarray:
-    "Values centred between two samples, in units of the spread within them"
-    x, y = f[labels == 0], f[labels == 1]
-    size = np.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 2)
-    size = max(size, 1e-3 * abs(y.mean() - x.mean()), TINY)  # 1,000 spreads at most
-    return (f - (x.mean() + y.mean()) / 2) / size
 
 # %% ../../nbs/compare/08_effect.ipynb #c031
 def bootstrap_costs(values, units, rng) -> np.ndarray:
@@ -376,7 +376,7 @@ def bootstrap_costs(values, units, rng) -> np.ndarray:
         out[b] = ((drawn[(share * len(drawn)).astype(int)] - base) ** 2).mean()
     return out
 
-
+# %% ../../nbs/compare/08_effect.ipynb #c031_s2
 def line_distance(values, labels, units, confidence: float, rng=None) -> tuple:
     "(distance, its interval) of two samples on a line"
     g = as_rng(rng)
@@ -415,7 +415,7 @@ def mean_shift(values, labels, units, confidence: float) -> Shift:
     gap = means[1] - means[0]
     return Shift(float(gap), float(gap - half), float(gap + half))
 
-
+# %% ../../nbs/compare/08_effect.ipynb #c034_s2
 def typical_shift(values, labels, units, confidence: float) -> Shift:
     "The median of all differences; of more than 1,000 values, 1,000 quantiles serve"
     x, y = (np.sort(values[labels == side]) for side in (0, 1))
@@ -489,7 +489,7 @@ def pair_differences(F, labels, units) -> np.ndarray:
     means = averages(2 * codes + labels) @ F
     return means[1::2] - means[::2]
 
-
+# %% ../../nbs/compare/08_effect.ipynb #c037_2_s2
 def pair_weights(delta) -> np.ndarray:
     "(r,) the discriminant of differences against their negatives"
     U, r = delta.shape
@@ -499,7 +499,7 @@ def pair_weights(delta) -> np.ndarray:
         return delta.T @ np.linalg.solve(small, np.ones(U))
     return np.linalg.solve(small, delta.sum(0))
 
-
+# %% ../../nbs/compare/08_effect.ipynb #c037_2_s3
 class Pairs(NamedTuple):
     "How often the two of a pair are told apart"
 
@@ -750,7 +750,7 @@ def roc_curve(scores, labels, folds, grid) -> np.ndarray:
         curves.append(np.interp(grid, np.r_[0, x_above], np.r_[0, y_above]))
     return np.mean(curves, axis=0)
 
-
+# %% ../../nbs/compare/08_effect.ipynb #c045_s2
 def _draw_roc(effect, ax):
     "The curve with its band"
     from matplotlib import rcParams

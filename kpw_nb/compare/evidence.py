@@ -15,9 +15,9 @@ from scipy.special import chdtrc, gammaln, log_ndtr
 from ..ground.encode import both_sides
 from ..ground.engine import CHUNK, in_chunks
 from .designs import Design, averages, signed_weights
-from .relabel import Free, normal_zscores, resample
+from .relabel import Free, resample, zscores
 from ..ground.sample import row_marks
-from .statistics import Statistic, effective_size
+from .statistics import Statistic
 from ..ground.table import Columns, on_levels
 
 # %% ../../nbs/compare/06_evidence.ipynb #c006
@@ -30,7 +30,7 @@ def midranks(values) -> np.ndarray:
     place = both_sides(ordered, values) / max(len(ordered), 1) - 1
     return np.where(np.isnan(values), np.nan, place)
 
-
+# %% ../../nbs/compare/06_evidence.ipynb #c006_s2
 def standard(F) -> np.ndarray:
     "Columns of mean 0 and variance 1; gaps are 0, and so is what does not vary"
     known = ~np.isnan(F)
@@ -56,7 +56,7 @@ def level_features(codes, levels: int) -> np.ndarray:
     share = F.mean(0)
     return (F - share) / np.sqrt(share)
 
-
+# %% ../../nbs/compare/06_evidence.ipynb #c008_s1
 def tail_evidence(square, df) -> np.ndarray:
     "Minus the logarithm of the tail of χ² with `df` degrees of freedom"
     tail = chdtrc(df, square)
@@ -84,7 +84,7 @@ def pair_indices(coordinates: Coordinates) -> np.ndarray:
     same = coordinates.order[i] == coordinates.order[j]
     return np.array([i, j])[:, apart & same]
 
-
+# %% ../../nbs/compare/06_evidence.ipynb #c011_s2
 def _atanh_correlation(moments, i, j):
     """Fisher's transform of correlations, for each labelling, from the means over one
     sample of products, coordinates and their squares"""
@@ -94,7 +94,18 @@ def _atanh_correlation(moments, i, j):
     r = (product - means[:, i] * means[:, j]) / np.where(both > 1e-9, both, np.inf)
     return np.arctanh(np.clip(r, -0.9999, 0.9999))
 
-# %% ../../nbs/compare/06_evidence.ipynb #c012
+# %% ../../nbs/compare/06_evidence.ipynb #c013
+def grouped(evidence, group) -> np.ndarray:
+    "The logarithm of the mean of exp(evidence) over each group of columns"
+    order = np.argsort(group, kind="stable")
+    starts = np.searchsorted(group[order], np.arange(group.max() + 1))
+    E = evidence[:, order]
+    top = np.maximum.reduceat(E, starts, axis=1)
+    sizes = np.diff(np.append(starts, len(group)))
+    total = np.add.reduceat(np.exp(E - np.repeat(top, sizes, axis=1)), starts, axis=1)
+    return top + np.log(total / sizes)
+
+# %% ../../nbs/compare/06_evidence.ipynb #c012_1
 def some_rows(values) -> np.ndarray:
     "All rows, or of very many those with the smallest hash of their contents"
     if len(values) <= _MOST_ROWS:
@@ -102,7 +113,26 @@ def some_rows(values) -> np.ndarray:
     marks = row_marks(values)
     return np.flatnonzero(marks <= np.partition(marks, _MOST_ROWS)[_MOST_ROWS])
 
+# %% ../../nbs/compare/06_evidence.ipynb #c012_2
+def pair_evidence(C, pairs, marks) -> np.ndarray:
+    "(B, pairs) evidence that coordinates of C go together differently in X and in Y"
+    n = np.maximum(marks.sum(1, keepdims=True), 4)
+    m = np.maximum(len(C) - n, 4)
+    # the totals come from the same product, so that X and Y are treated alike
+    marks = np.vstack([marks, np.ones(len(C))])
+    sums = marks @ C, marks @ C**2
+    size = np.sqrt(1 / (1 / (n - 3) + 1 / (m - 3)))
+    found = []
+    for start in range(0, pairs.shape[1], _BLOCK):
+        i, j = pairs[:, start : start + _BLOCK]
+        P = marks @ (C[:, i] * C[:, j])
+        of_x = [S[:-1] / n for S in (P, *sums)]
+        of_y = [(S[-1] - S[:-1]) / m for S in (P, *sums)]
+        gap = _atanh_correlation(of_x, i, j) - _atanh_correlation(of_y, i, j)
+        found.append(-log_ndtr(-np.abs(gap) * size) - np.log(2))
+    return np.hstack(found)
 
+# %% ../../nbs/compare/06_evidence.ipynb #c012
 class PairEvidence:
     "The evidence of pairs of coordinates under labellings"
 
@@ -116,37 +146,69 @@ class PairEvidence:
 
     def parts(self, marks) -> np.ndarray:
         "(B, pairs of coordinates)"
-        marks = marks[:, self.rows]
-        n = np.maximum(marks.sum(1, keepdims=True), 4)
-        m = np.maximum(len(self.C) - n, 4)
-        # the totals come from the same product, so that X and Y are treated alike
-        marks = np.vstack([marks, np.ones(len(self.C))])
-        sums = marks @ self.C, marks @ self.C**2
-        size = np.sqrt(1 / (1 / (n - 3) + 1 / (m - 3)))
-        found = []
-        for start in range(0, self.pairs.shape[1], _BLOCK):
-            i, j = self.pairs[:, start : start + _BLOCK]
-            P = marks @ (self.C[:, i] * self.C[:, j])
-            of_x = [S[:-1] / n for S in (P, *sums)]
-            of_y = [(S[-1] - S[:-1]) / m for S in (P, *sums)]
-            gap = _atanh_correlation(of_x, i, j) - _atanh_correlation(of_y, i, j)
-            found.append(-log_ndtr(-np.abs(gap) * size) - np.log(2))
-        return np.hstack(found)
+        return pair_evidence(self.C, self.pairs, marks[:, self.rows])
 
     def values(self, marks) -> np.ndarray:
         "(B, pairs of columns)"
         return grouped(self.parts(marks), self.group)
 
-# %% ../../nbs/compare/06_evidence.ipynb #c013
-def grouped(evidence, group) -> np.ndarray:
-    "The logarithm of the mean of exp(evidence) over each group of columns"
-    order = np.argsort(group, kind="stable")
-    starts = np.searchsorted(group[order], np.arange(group.max() + 1))
-    E = evidence[:, order]
-    top = np.maximum.reduceat(E, starts, axis=1)
-    sizes = np.diff(np.append(starts, len(group)))
-    total = np.add.reduceat(np.exp(E - np.repeat(top, sizes, axis=1)), starts, axis=1)
-    return top + np.log(total / sizes)
+# %% ../../nbs/compare/06_evidence.ipynb #c017
+def pooled_column(X: Columns, Y: Columns, j: int) -> tuple:
+    "(values, None) of a number, (codes, levels) of a category; rows of X first"
+    k = X.places[j] - 1
+    if X.kinds[j] != "category":
+        return np.concatenate([X.numbers[:, k], Y.numbers[:, k]]), None
+    levels = tuple(sorted({*X.texts[k].levels, *Y.texts[k].levels}))
+    return np.concatenate([on_levels(t.texts[k], levels) for t in (X, Y)]), levels
+
+# %% ../../nbs/compare/06_evidence.ipynb #c017_2
+def _features(X, Y, j):
+    "Features of a column; for a category with its degrees of freedom, else 0"
+    values, levels = pooled_column(X, Y, j)
+    if levels is None:
+        return number_features(values), 0
+    F = level_features(values, len(levels))
+    return F, F.shape[1] - 1
+
+# %% ../../nbs/compare/06_evidence.ipynb #c017_3
+def _coordinates(X, Y, columns):
+    "What pairs are made of"
+    values, owner, order = [], [], []
+    for place, j in enumerate(columns):
+        column, levels = pooled_column(X, Y, j)
+        if levels is None:
+            F = number_features(column)[:, :2]
+            orders = [1, 2][: F.shape[1]]
+        else:
+            F = level_features(column, len(levels))
+            F = standard(F[:, (F > 0).sum(0) >= _FEWEST])
+            F = F[:, :1] if F.shape[1] == 2 else F
+            orders = [1] * F.shape[1]
+        values.append(F)
+        owner += [place] * F.shape[1]
+        order += orders
+    return Coordinates(np.hstack(values), np.array(owner), np.array(order))
+
+# %% ../../nbs/compare/06_evidence.ipynb #c016_2
+def _of_points(features, sizes, df, design):
+    "Features of the points of a design, of the size they had"
+    if design.free:
+        return features
+    F = design.features(features)
+    strata = 1 if design.blocks is None else design.blocks.max() + 1
+    variance = (F**2).sum(0) - len(F) * F.mean(0) ** 2
+    starts = np.cumsum(sizes) - sizes
+    total = np.add.reduceat(variance, starts) / max(len(F) - strata, 1)
+    scale = np.sqrt(df / np.where(total > 1e-9, total, np.inf))
+    return F * np.repeat(scale, sizes)
+
+
+def _without_batches(found, design):
+    "Coordinates without the means of the strata"
+    if design.batches is None:
+        return found
+    means = averages(design.batches) @ found.values
+    return found._replace(values=found.values - means[design.batches])
 
 # %% ../../nbs/compare/06_evidence.ipynb #c016
 class ColumnEvidence(Statistic):
@@ -185,7 +247,8 @@ class ColumnEvidence(Statistic):
 
     def parts(self, marks) -> np.ndarray:
         "(B, features) evidence of single features; a category is one"
-        size = effective_size(marks.sum(1), len(self.features))
+        n, N = marks.sum(1), len(self.features)
+        size = (n * (N - n) / N)[:, None]
         A = signed_weights(marks, self.design.masses) @ self.features
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
         return tail_evidence(np.add.reduceat(A * A * size, starts, axis=1), self.df)
@@ -199,64 +262,6 @@ class ColumnEvidence(Statistic):
 
     def values(self, marks):
         return in_chunks(self._values, marks)
-
-# %% ../../nbs/compare/06_evidence.ipynb #c016_2
-def _of_points(features, sizes, df, design):
-    "Features of the points of a design, of the size they had"
-    if design.free:
-        return features
-    F = design.features(features)
-    strata = 1 if design.blocks is None else design.blocks.max() + 1
-    variance = (F**2).sum(0) - len(F) * F.mean(0) ** 2
-    starts = np.cumsum(sizes) - sizes
-    total = np.add.reduceat(variance, starts) / max(len(F) - strata, 1)
-    scale = np.sqrt(df / np.where(total > 1e-9, total, np.inf))
-    return F * np.repeat(scale, sizes)
-
-
-def _without_batches(found, design):
-    "Coordinates without the means of the strata"
-    if design.batches is None:
-        return found
-    means = averages(design.batches) @ found.values
-    return found._replace(values=found.values - means[design.batches])
-
-# %% ../../nbs/compare/06_evidence.ipynb #c017
-def pooled_column(X: Columns, Y: Columns, j: int) -> tuple:
-    "(values, None) of a number, (codes, levels) of a category; rows of X first"
-    k = X.places[j] - 1
-    if X.kinds[j] != "category":
-        return np.concatenate([X.numbers[:, k], Y.numbers[:, k]]), None
-    levels = tuple(sorted({*X.texts[k].levels, *Y.texts[k].levels}))
-    return np.concatenate([on_levels(t.texts[k], levels) for t in (X, Y)]), levels
-
-
-def _features(X, Y, j):
-    "Features of a column; for a category with its degrees of freedom, else 0"
-    values, levels = pooled_column(X, Y, j)
-    if levels is None:
-        return number_features(values), 0
-    F = level_features(values, len(levels))
-    return F, F.shape[1] - 1
-
-
-def _coordinates(X, Y, columns):
-    "What pairs are made of"
-    values, owner, order = [], [], []
-    for place, j in enumerate(columns):
-        column, levels = pooled_column(X, Y, j)
-        if levels is None:
-            F = number_features(column)[:, :2]
-            orders = [1, 2][: F.shape[1]]
-        else:
-            F = level_features(column, len(levels))
-            F = standard(F[:, (F > 0).sum(0) >= _FEWEST])
-            F = F[:, :1] if F.shape[1] == 2 else F
-            orders = [1] * F.shape[1]
-        values.append(F)
-        owner += [place] * F.shape[1]
-        order += orders
-    return Coordinates(np.hstack(values), np.array(owner), np.array(order))
 
 # %% ../../nbs/compare/06_evidence.ipynb #c019
 def step_down(observed, null) -> np.ndarray:
@@ -273,6 +278,20 @@ def step_down(observed, null) -> np.ndarray:
     return out
 
 # %% ../../nbs/compare/06_evidence.ipynb #c021
+def balanced(values, D: int) -> np.ndarray:
+    "Evidence in common units: (1 + N, C) values, of which D are columns, others pairs"
+    surprise = -log_ndtr(-zscores(values, normal=True))
+    counts = np.repeat([D, max(values.shape[1] - D, 1)], [D, values.shape[1] - D])
+    return surprise - np.log(counts)
+
+# %% ../../nbs/compare/06_evidence.ipynb #c021_s2
+def _strongest(parts, group):
+    "The position of the strongest part of each group; of equals, the first"
+    parts = np.round(parts, 6)
+    order = np.lexsort((np.arange(len(parts)), -parts, group))
+    return order[np.searchsorted(group[order], np.arange(group.max() + 1))]
+
+# %% ../../nbs/compare/06_evidence.ipynb #c021_s4
 class Found(NamedTuple):
     "Evidence of columns and pairs"
 
@@ -282,21 +301,7 @@ class Found(NamedTuple):
     leading: np.ndarray  # of each column, which of its features is strongest
     orders: np.ndarray  # of each pair, 1 for ranks, 2 for distances from the middle
 
-
-def balanced(values, D: int) -> np.ndarray:
-    "Evidence in common units: (1 + N, C) values, of which D are columns, others pairs"
-    surprise = -log_ndtr(-normal_zscores(values))
-    counts = np.repeat([D, max(values.shape[1] - D, 1)], [D, values.shape[1] - D])
-    return surprise - np.log(counts)
-
-
-def _strongest(parts, group):
-    "The position of the strongest part of each group; of equals, the first"
-    parts = np.round(parts, 6)
-    order = np.lexsort((np.arange(len(parts)), -parts, group))
-    return order[np.searchsorted(group[order], np.arange(group.max() + 1))]
-
-
+# %% ../../nbs/compare/06_evidence.ipynb #c021_s5
 def find_evidence(
     X: Columns, Y: Columns, columns, *, n_resamples=199, rng=None, design=None
 ):

@@ -45,9 +45,9 @@ from kpw_nb.compare.relabel import (
     Relabelling,
     aggregate,
     check_resamples,
-    normal_zscores,
     permutation_pvalue,
     resample,
+    zscores,
 )
 from .statistics import STEPS, Statistic, contrast_value
 from ..ground.table import Columns, is_frame, read_columns
@@ -460,7 +460,7 @@ class Family(NamedTuple):
 
 def step_together(values) -> Family:
     "From (1 + n_resamples, comparisons) statistics, the observed ones first"
-    z = normal_zscores(values)
+    z = zscores(values, normal=True)
     alone = [permutation_pvalue(column[0], column[1:]) for column in values.T]
     return Family(step_down(z[0], z[1:]), np.array(alone), z[0])
 

@@ -45,6 +45,8 @@ class Relabelling:
     (34, True)
     """
 
+    mirrored: bool = False  # is the exchange of X and Y as wholes one of them?
+
     @property
     def count(self) -> float:
         "How many there are, the observed one counted; infinite if too many to list"
@@ -72,11 +74,6 @@ class Relabelling:
         "The smallest p-value possible, if `alike` relabellings have equal values"
         # for n = m a statistic that cannot tell X from Y has two such
         return max(alike / self.count, 1 / (1 + min(n_resamples, self.count - 1)))
-
-    @property
-    def mirrored(self) -> bool:
-        "Is the exchange of X and Y as wholes one of them?"
-        return False
 
 # %% ../../nbs/compare/01_relabel.ipynb #c013
 def _subset(rank, k, N):
@@ -110,11 +107,13 @@ class Free(Relabelling):
 
     n: int
     m: int
+    mirrored: bool = field(init=False, repr=False)
 
     def __post_init__(self):
         for name in ("n", "m"):
             value = check_number(getattr(self, name), name, 1, integer=True)
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "mirrored", self.n == self.m)
 
     @cached_property
     def count(self) -> float:
@@ -129,11 +128,6 @@ class Free(Relabelling):
         "(n + m,) bool: the first n points are X"
         return np.arange(self.n + self.m) < self.n
 
-    @property
-    def mirrored(self) -> bool:
-        "Are both samples of one size?"
-        return self.n == self.m
-
     def draw(self, key) -> np.ndarray:
         "(n + m,) bool: which points are called X"
         n, N = self.n, self.n + self.m
@@ -146,6 +140,26 @@ class Free(Relabelling):
         marks[few] = True
         # the smaller group is listed; counted from the end, rank 0 stays the observed
         return marks if n <= self.m else ~marks[::-1]
+
+# %% ../../nbs/compare/01_relabel.ipynb #c021_1
+def _sort_strata(codes, n) -> tuple:
+    "(size, of X, start) of each stratum, points sorted by stratum, which become X"
+    order = np.argsort(codes, kind="stable")  # of each stratum, X comes first
+    sizes = np.bincount(codes)
+    of_x = np.bincount(codes[:n], minlength=len(sizes))
+    starts = np.cumsum(sizes) - sizes
+    place = np.arange(len(codes)) - np.repeat(starts, sizes)
+    parts = list(zip(sizes.tolist(), of_x.tolist(), starts.tolist()))
+    return parts, order, place < of_x[codes[order]]
+
+# %% ../../nbs/compare/01_relabel.ipynb #c021_4
+def _listed(rank, parts, order):
+    "Which points become X: the rank has a digit for each stratum"
+    chosen = []
+    for size, of_x, start in parts:
+        rank, digit = divmod(rank, math.comb(size, of_x))
+        chosen.append(order[start + _subset(digit, of_x, size)])
+    return np.concatenate(chosen)
 
 # %% ../../nbs/compare/01_relabel.ipynb #c022
 @dataclass(frozen=True, eq=False)
@@ -171,25 +185,18 @@ class Strata(Relabelling):
 
     strata: np.ndarray
     n: int
+    mirrored: bool = field(init=False, repr=False)
+    _parts: list = field(init=False, repr=False)
     _order: np.ndarray = field(init=False, repr=False)
     _becomes_x: np.ndarray = field(init=False, repr=False)
-    _parts: list = field(init=False, repr=False)
 
     def __post_init__(self):
         codes = np.unique(np.asarray(self.strata), return_inverse=True)[1].ravel()
         n = check_number(self.n, "n", 1, len(codes) - 1, integer=True)
-        order = np.argsort(codes, kind="stable")  # of each stratum, X comes first
-        sizes, of_x = (
-            np.bincount(codes),
-            np.bincount(codes[:n], minlength=codes.max() + 1),
-        )
-        starts = np.cumsum(sizes) - sizes
-        becomes_x = (
-            np.arange(len(codes)) - np.repeat(starts, sizes) < of_x[codes[order]]
-        )
-        found = dict(strata=codes, n=n, _order=order, _becomes_x=becomes_x)
-        found["_parts"] = list(zip(sizes.tolist(), of_x.tolist(), starts.tolist()))
-        for name, value in found.items():
+        parts, order, becomes_x = _sort_strata(codes, n)
+        found = dict(strata=codes, n=n, _parts=parts, _order=order)
+        found["mirrored"] = all(size == 2 * of_x for size, of_x, _ in parts)
+        for name, value in (found | dict(_becomes_x=becomes_x)).items():
             object.__setattr__(self, name, value)
 
     @cached_property
@@ -206,19 +213,6 @@ class Strata(Relabelling):
         "(n + m,) bool: the first n points are X"
         return np.arange(len(self.strata)) < self.n
 
-    @property
-    def mirrored(self) -> bool:
-        "Has every stratum as many points of X as of Y?"
-        return all(size == 2 * of_x for size, of_x, _ in self._parts)
-
-    def _listed(self, rank):
-        "Which points become X: the rank has a digit for each stratum"
-        chosen = []
-        for size, of_x, start in self._parts:
-            rank, digit = divmod(rank, math.comb(size, of_x))
-            chosen.append(self._order[start + _subset(digit, of_x, size)])
-        return np.concatenate(chosen)
-
     def draw(self, key) -> np.ndarray:
         "(n + m,) bool: which points are called X"
         marks = np.zeros(len(self.strata), bool)
@@ -227,7 +221,7 @@ class Strata(Relabelling):
             by_lot = np.lexsort((lots, self.strata))
             marks[by_lot[self._becomes_x]] = True
         else:
-            marks[self._listed(int(key))] = True
+            marks[_listed(int(key), self._parts, self._order)] = True
         return marks
 
 # %% ../../nbs/compare/01_relabel.ipynb #c023_3
@@ -267,32 +261,33 @@ class Parts(Relabelling):
         return np.concatenate([part.draw(own) for part, own in drawn])
 
 # %% ../../nbs/compare/01_relabel.ipynb #c025
+_ROUNDING = 100 * np.finfo(float).eps  # of the largest value
+
+
 def _exceeds(observed, null):
     "Which of `null` reach `observed`, up to rounding at the scale seen so far"
-    scale = np.maximum(abs(observed), np.maximum.accumulate(np.abs(null)))
-    return null >= observed - 100 * np.finfo(float).eps * scale
+    scale = np.maximum(np.abs(observed), np.maximum.accumulate(np.abs(null)))
+    return null >= observed - _ROUNDING * scale
 
 # %% ../../nbs/compare/01_relabel.ipynb #c026
-def permutation_pvalue(
-    observed: float,
-    null,
-) -> float:
+def permutation_pvalue(observed, null):
     """The exact p-value (1 + b)/(1 + N), ties counted.
 
     Parameters
     ----------
-    observed : float
-        The statistic of the samples as they are.
-    null
-        Its values under relabellings; large ones speak against the null hypothesis.
+    observed : float or array_like of shape (C,)
+        The statistic of the samples as they are, or several.
+    null : array_like of shape (N,) or (N, C)
+        Values under relabellings; large ones speak against the null hypothesis.
 
     Returns
     -------
-    float
+    float or ndarray of shape (C,)
         In (0, 1].
     """
     null = np.asarray(null, float)
-    return (1 + int(_exceeds(float(observed), null).sum())) / (1 + len(null))
+    p = (1 + _exceeds(np.asarray(observed, float), null).sum(0)) / (1 + len(null))
+    return p if null.ndim > 1 else float(p)
 
 # %% ../../nbs/compare/01_relabel.ipynb #c029
 def check_resamples(n_resamples: int, alpha: float = 0.05) -> float:
@@ -344,8 +339,11 @@ def pvalue_interval(
     return low, 1.0 if c == M else float(betaincinv(c + 1, M - c, 1 - tail))
 
 # %% ../../nbs/compare/01_relabel.ipynb #c036
-def _values(statistic, marks, which):
-    "The statistic of a batch as a float64 matrix (B, C), checked"
+def evaluate(statistic, design, task):
+    "(start, values) of a batch (start, keys); without keys, of the observed labelling"
+    start, keys = task  # what travels to a worker is seeds, not data
+    observed = keys is None
+    marks = design.observed[None] if observed else np.stack([*map(design.draw, keys)])
     out, B = np.asarray(statistic(marks)), len(marks)
     if out.dtype.kind not in "fiub":
         raise TypeError(f"statistic must return numbers, got dtype {out.dtype}.")
@@ -357,19 +355,13 @@ def _values(statistic, marks, which):
         )
     out = out.astype(np.float64).reshape(B, -1)
     if not np.isfinite(out).all():
+        which = f"one of the permutations {start}..{start + B - 1}"
         raise InputError(
-            f"statistic returned NaN or infinity for {which}; it must be finite for "
+            "statistic returned NaN or infinity for "
+            f"{'the observed samples' if observed else which}; it must be finite for "
             "every relabelling."
         )
-    return out
-
-
-def evaluate(statistic, design, task):
-    "The values of one batch. `task` is (start, keys): what travels is seeds, not data"
-    start, keys = task
-    marks = np.stack([design.draw(key) for key in keys])
-    which = f"one of the permutations {start}..{start + len(keys) - 1}"
-    return start, _values(statistic, marks, which)
+    return start, out
 
 # %% ../../nbs/compare/01_relabel.ipynb #c038
 def _collect(results, null, observed, stop):
@@ -407,23 +399,6 @@ class Resampled(NamedTuple):
     null: np.ndarray  # (N, C)
     complete: bool  # are these all the relabellings there are?
     partial: bool  # was it interrupted?
-
-# %% ../../nbs/compare/01_relabel.ipynb #c040
-def _batches(statistic, design, keys, batch, engine):
-    "(start, values) of one batch of relabellings after the other, from the engine"
-    if not callable(statistic):
-        raise TypeError(f"statistic must be a function of marks, got {statistic!r}.")
-    if batch is None:  # so that an interrupt is heard soon
-        batch = min(32, max(4, 16_000 // len(design.observed)))
-    batch = check_number(batch, "batch", 1, integer=True)
-    starts = range(0, len(keys), batch)
-    return engine.run(
-        partial(evaluate, statistic, design),
-        [(start, keys[start : start + batch]) for start in starts],
-        total=len(keys),
-        weight=lambda result: len(result[1]),
-        desc="permutations",
-    )
 
 # %% ../../nbs/compare/01_relabel.ipynb #c041
 def resample(
@@ -478,15 +453,28 @@ def resample(
     (19, True, True)
     """
     keys, complete = design.keys(n_resamples, rng)
-    results = _batches(statistic, design, keys, batch, Engine(workers, progress))
+    if not callable(statistic):
+        raise TypeError(f"statistic must be a function of marks, got {statistic!r}.")
+    if batch is None:  # short, so that an interrupt soon comes through
+        batch = min(32, max(4, 16_000 // len(design.observed)))
+    batch = check_number(batch, "batch", 1, integer=True)
+    starts = range(0, len(keys), batch)
+    values = partial(evaluate, statistic, design)
+    results = Engine(workers, progress).run(
+        values,
+        [(start, keys[start : start + batch]) for start in starts],
+        total=len(keys),
+        weight=lambda result: len(result[1]),
+        desc="permutations",
+    )
     with one_thread():
-        observed = _values(statistic, design.observed[None], "the observed samples")[0]
+        observed = values((0, None))[1][0]
         null = np.empty((len(keys), len(observed)))
         try:
-            keep, partial_ = _collect(results, null, observed, stop)
+            keep, interrupted = _collect(results, null, observed, stop)
         finally:
             results.close()
-    return Resampled(observed, null[:keep], complete and keep == len(keys), partial_)
+    return Resampled(observed, null[:keep], complete and keep == len(keys), interrupted)
 
 # %% ../../nbs/compare/01_relabel.ipynb #c047
 def _sequential(h, sign):
@@ -498,7 +486,7 @@ def _sequential(h, sign):
 
     return stop
 
-
+# %% ../../nbs/compare/01_relabel.ipynb #c047_2
 def _stopping_rule(stop_after, sign, alternative):
     "The rule of a test that stops early, or None"
     if stop_after is None:
@@ -556,7 +544,7 @@ def _one_tail(observed, null, stop_after, confidence, others):
         low, high = ((1 + q * others) / (1 + others) for q in (low, high))
     return _Tail(pvalue, low, high)
 
-
+# %% ../../nbs/compare/01_relabel.ipynb #c053_2
 def _two_tails(one, other):
     "Twice the smaller p-value, and twice the smaller bounds"
     return _Tail(*(min(1.0, 2 * min(a, b)) for a, b in zip(one, other)))
@@ -671,41 +659,26 @@ def permutation_test(
     )
 
 # %% ../../nbs/compare/01_relabel.ipynb #c067
-def rounding(rows) -> np.ndarray:
-    "For each column what may be rounding at its scale"
-    return 100 * np.finfo(float).eps * np.abs(rows).max(0)
-
-
-def zscores(rows) -> np.ndarray:
-    "Columns with mean 0 and standard deviation 1 over all rows; constant ones are 0"
-    spread, tol = rows.std(0), rounding(rows)
-    scale = np.where(spread > tol, spread, 1.0)
-    return np.where(spread > tol, (rows - rows.mean(0)) / scale, 0.0)
-
-
-def _rank_pvalues(rows, tol):
+def _rank_pvalues(rows):
     "For each entry the share of its column that is at least as large, ties counted"
-    out = np.empty_like(rows)
+    out, tol = np.empty_like(rows), _ROUNDING * np.abs(rows).max(0)
     for j, column in enumerate(rows.T):
         out[:, j] = len(rows) - np.searchsorted(np.sort(column), column - tol[j])
     return out / len(rows)
 
 # %% ../../nbs/compare/01_relabel.ipynb #c069
-def normal_zscores(rows) -> np.ndarray:
-    "z-scores through the cube root that takes the skewness out of a gamma variable"
-    z = zscores(rows)
+def zscores(rows, normal: bool = False) -> np.ndarray:
+    """Columns with mean 0 and standard deviation 1 over all rows; constant ones are 0.
+
+    With `normal`, the cube root then takes the skewness out of a gamma variable.
+    """
+    spread, tol = rows.std(0), _ROUNDING * np.abs(rows).max(0)
+    scale = np.where(spread > tol, spread, 1.0)
+    z = np.where(spread > tol, (rows - rows.mean(0)) / scale, 0.0)
+    if not normal:
+        return z
     g = np.clip((z**3).mean(0), 0.05, 2.5)
     return 6 / g * (np.cbrt(np.maximum(1 + g / 2 * z, 0.0)) - 1 + g * g / 36)
-
-
-def _harmonic(z, weights):
-    "Minus the logarithm of the harmonic mean of the tails of `z`, for each row"
-    from scipy.special import log_ndtr
-
-    weights = np.ones(z.shape[1]) if weights is None else np.asarray(weights, float)
-    surprise = -log_ndtr(-z)
-    top = surprise.max(1, keepdims=True)
-    return top[:, 0] + np.log(np.exp(surprise - top) @ (weights / weights.sum()))
 
 # %% ../../nbs/compare/01_relabel.ipynb #c071
 def aggregate(
@@ -748,14 +721,18 @@ def aggregate(
         )
     # from here on no row is special
     rows = check_sample(np.vstack([observed, null]), "observed")
-    z = zscores(rows)
-    out = z.max(1)
-    if how == "softmax":
-        above = np.exp((z - out[:, None]) / temperature)
-        out = out + temperature * np.log(above.mean(1))
+    z = zscores(rows, normal=how == "harmonic")
     if how == "harmonic":
-        out = _harmonic(normal_zscores(rows), weights)
+        from scipy.special import log_ndtr
+
+        z = -log_ndtr(-z)  # minus the logarithm of each tail
+    top = out = z.max(1)
+    if how == "softmax":
+        above = np.exp((z - top[:, None]) / temperature)
+        out = top + temperature * np.log(above.mean(1))
+    if how == "harmonic":
+        share = np.ones(z.shape[1]) if weights is None else np.asarray(weights, float)
+        out = top + np.log(np.exp(z - top[:, None]) @ (share / share.sum()))
     if how == "minp":
-        ranks = _rank_pvalues(rows, rounding(rows))
-        out = 0.4 * out / len(rows) ** 1.5 - ranks.min(1)
+        out = 0.4 * top / len(rows) ** 1.5 - _rank_pvalues(rows).min(1)
     return float(out[0]), out[1:]

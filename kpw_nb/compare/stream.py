@@ -25,7 +25,6 @@ from kpw_nb.compare.statistics import (
     Statistic,
     Together,
     contrast_value,
-    effective_size,
 )
 
 # %% ../../nbs/compare/09_stream.ipynb #c007
@@ -177,7 +176,7 @@ class GroupedContrast(Statistic):
         of_x = marks[:, :K].sum(1) + self.size * marks[:, K:].sum(1)
         W = np.where(marks, (1 / of_x)[:, None], (-1 / (rows - of_x))[:, None])
         A = W[:, :K] @ self.raw + W[:, K:] @ self.sums
-        size = effective_size(of_x, rows)
+        size = (of_x * (rows - of_x) / rows)[:, None]
         return contrast_value(A, size, self.apart, self.matrix)
 
     def values(self, marks):

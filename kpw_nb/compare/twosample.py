@@ -60,7 +60,6 @@ from kpw_nb.compare.relabel import (
     check_resamples,
     permutation_pvalue,
     pvalue_interval,
-    normal_zscores,
     resample,
     zscores,
 )
@@ -613,7 +612,7 @@ def short_name(p) -> str:
 # %% ../../nbs/compare/10_twosample.ipynb #c041_5
 def _table(family, values):
     "One `Candidate` for each column"
-    z = normal_zscores(np.vstack([values.observed, values.null]))[0]
+    z = zscores(np.vstack([values.observed, values.null]), normal=True)[0]
     alone = map(permutation_pvalue, values.observed, values.null.T)
     numbers = zip(values.observed.tolist(), z.tolist(), alone)
     return tuple(

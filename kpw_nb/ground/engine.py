@@ -23,7 +23,7 @@ from .core import check_choice, check_number
 
 # %% ../../nbs/ground/07_engine.ipynb #c006
 def check_progress(progress):
-    "True, False or a function"
+    "Raise if `progress` is not True, False or a function"
     if progress is not True and progress is not False and not callable(progress):
         raise TypeError(
             "progress must be True, False or a function of (done, total), got "
@@ -31,7 +31,7 @@ def check_progress(progress):
         )
     return progress
 
-
+# %% ../../nbs/ground/07_engine.ipynb #c006_1
 @contextmanager
 def progress_bar(progress, total: int, desc: str = ""):
     "Yields `tick(k=1)`; draws a bar, calls your function, or does nothing"
@@ -59,6 +59,14 @@ def _controller(n_modules):
     return ThreadpoolController()
 
 
+def _limit(api):
+    "One thread for the libraries of this kind; returns what puts the old number back"
+    import threadpoolctl  # noqa: F401  before modules are counted
+
+    found = _controller(len(sys.modules)).select(user_api=api)
+    return found.limit(limits=1).restore_original_limits
+
+# %% ../../nbs/ground/07_engine.ipynb #c009_1
 def _take_control():
     "Let this thread set OpenBLAS's number, whoever did so before (threadpoolctl 3.8)"
     import threadpoolctl
@@ -67,68 +75,47 @@ def _take_control():
     if hasattr(openblas, "clear_controlling_thread"):
         openblas.clear_controlling_thread(force=True)
 
+# %% ../../nbs/ground/07_engine.ipynb #c012
+def _is_interrupt(error) -> bool:
+    "Was this error caused by a Ctrl-C?"
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
-def _limit(api):
-    "One thread for the libraries of this kind; returns what puts the old number back"
-    import threadpoolctl  # noqa: F401  before modules are counted
-
-    found = _controller(len(sys.modules)).select(user_api=api)
-    return found.limit(limits=1).restore_original_limits
-
-# %% ../../nbs/ground/07_engine.ipynb #c010
+# %% ../../nbs/ground/07_engine.ipynb #c014
 class _Blas:
-    "How many are inside, and what puts the numbers of threads back"
+    "How many contexts are open, and what puts BLAS's numbers of threads back"
 
     guard = threading.Lock()
     inside, modules = 0, 0
     undo: list = []
 
-    @classmethod
-    def enter(cls):
-        with cls.guard:
-            if cls.inside == 0 or cls.modules != len(sys.modules):
-                _take_control()
-                cls.undo.append(_limit("blas"))
-                cls.modules = len(sys.modules)
-            cls.inside += 1
-
-    @classmethod
-    def leave(cls):
-        with cls.guard:
-            cls.inside -= 1
-            if cls.inside > 0:
-                return
-            _take_control()
-            while cls.undo:
-                cls.undo.pop()()  # the oldest, which knows the number before all, last
-            _take_control()  # and nobody keeps it
-
-# %% ../../nbs/ground/07_engine.ipynb #c012
-@contextmanager
-def _heard():
-    "An interrupt that numba has wrapped in another error is an interrupt"
-    try:
-        yield
-    except SystemError as error:
-        cause = error
-        while cause is not None and not isinstance(cause, KeyboardInterrupt):
-            cause = cause.__cause__ or cause.__context__
-        if cause is None:
-            raise
-        raise KeyboardInterrupt from None
-
-# %% ../../nbs/ground/07_engine.ipynb #c014
+# %% ../../nbs/ground/07_engine.ipynb #c014_1
 @contextmanager
 def one_thread():
     "A context in which BLAS and OpenMP use a single thread; safe in many threads"
-    _Blas.enter()
+    with _Blas.guard:
+        if _Blas.inside == 0 or _Blas.modules != len(sys.modules):
+            _take_control()
+            _Blas.undo.append(_limit("blas"))
+            _Blas.modules = len(sys.modules)
+        _Blas.inside += 1
     restore = _limit("openmp")
     try:
-        with _heard():
-            yield
+        yield
+    except SystemError as error:
+        if _is_interrupt(error):
+            raise KeyboardInterrupt from None
+        raise
     finally:
         restore()
-        _Blas.leave()
+        with _Blas.guard:
+            _Blas.inside -= 1
+            if _Blas.inside == 0:
+                _take_control()
+                while _Blas.undo:  # the oldest, which knows the first number, last
+                    _Blas.undo.pop()()
+                _take_control()  # and nobody keeps it
 
 # %% ../../nbs/ground/07_engine.ipynb #c017
 CHUNK = 32  # rows of every product
@@ -151,7 +138,7 @@ def _in_chunks(pool, f, tasks):
         while chunk := list(islice(tasks, size)):
             yield from pool(f(task) for task in chunk)
 
-
+# %% ../../nbs/ground/07_engine.ipynb #c020_1
 def as_mapper(workers, backend: str = "threads", ordered: bool = True) -> Callable:
     "`workers` as a map-like function that gives results as they are ready"
     if callable(workers):
@@ -178,13 +165,6 @@ def as_mapper(workers, backend: str = "threads", ordered: bool = True) -> Callab
     return parallel
 
 # %% ../../nbs/ground/07_engine.ipynb #c021
-def _cancel(results):
-    "Tell joblib's or an executor's generator that the rest is not wanted"
-    with warnings.catch_warnings():  # joblib's advice: we know
-        warnings.filterwarnings("ignore", message=".*tasks .*(not used|cancelled)")
-        getattr(results, "close", lambda: None)()
-
-
 @dataclass(frozen=True)
 class _Alone:
     "A function that runs with one BLAS thread (a class, so that it pickles)"
@@ -194,6 +174,13 @@ class _Alone:
     def __call__(self, task):
         with one_thread():
             return self.function(task)
+
+# %% ../../nbs/ground/07_engine.ipynb #c021_1
+def _cancel(results):
+    "Tell joblib's or an executor's generator that the rest is not wanted"
+    with warnings.catch_warnings():  # joblib's advice: we know
+        warnings.filterwarnings("ignore", message=".*tasks .*(not used|cancelled)")
+        results.close()
 
 # %% ../../nbs/ground/07_engine.ipynb #c023
 @dataclass(frozen=True)
@@ -257,10 +244,13 @@ class Engine:
         tasks = list(tasks)
         total = len(tasks) if total is None else total
         with one_thread(), progress_bar(self.progress, total, desc) as tick:
-            results = mapper(_Alone(function), tasks)
+            # what runs here is inside this context; a worker opens its own
+            results = mapper(function if mapper is map else _Alone(function), tasks)
             try:
                 for result in results:
                     yield result  # first used (stored, say), then counted as done
-                    tick(1 if weight is None else weight(result))
+                    if self.progress:
+                        tick(1 if weight is None else weight(result))
             finally:
-                _cancel(results)
+                if hasattr(results, "close"):
+                    _cancel(results)

@@ -89,6 +89,16 @@ def combined_value(windows, units):
         )
     return statistic
 
+# %% ../../nbs/watch/03_detect.ipynb #c092_2
+def _next_moment(now: _Moment, x, time, units, threshold) -> tuple:
+    "Where a detector stands after one more frame, and its next moment"
+    windows = now.slide(x)
+    statistic = combined_value(windows, units)
+    alarm, run = statistic > threshold, now.run + 1
+    state = DetectorState(now.t, statistic, threshold, alarm, run)
+    time = now.time if time is None else time
+    return state, _Moment(windows, now.t + 1, 0 if alarm else run, time)
+
 # %% ../../nbs/watch/03_detect.ipynb #c110
 _KERNELS = {c.__name__: c for c in KERNELS.values()}
 _PROJECTORS = {c.__name__: c for c in (KPWProjector, WitnessProjector, MeanProjector)}
@@ -201,12 +211,13 @@ def _content(detector):
     options = detector.get_params(deep=False)
     if not isinstance(options["rng"], (int, np.integer, type(None))):
         options["rng"] = None  # a generator is no number; calibration_.seed is
-    found, now = detector.calibration_, detector._now
+    learnt, now = detector._learnt, detector._now
+    found = learnt.calibration
     return dict(
         options={k: _encode(v) for k, v in options.items()},
         calibration={f.name: getattr(found, f.name) for f in fields(found)},
-        **detector._units._asdict(),
-        reference=detector._reference,
+        **learnt.units._asdict(),
+        reference=learnt.reference,
         windows=[_pack_window(window) for window in now.windows],
         t=now.t,
         run=now.run,
@@ -233,6 +244,48 @@ def _check_options(detector) -> _Options:
     n = window if d.n_reference is None else d.n_reference
     n = int(check_number(n, "n_reference", window, integer=True))
     return _Options(promise, n, block)
+
+# %% ../../nbs/watch/03_detect.ipynb #c084_3
+class _Learnt(NamedTuple):
+    "What a fitted detector knows besides its options"
+
+    statistics: list
+    reference: np.ndarray  # the frames that are compared
+    units: Standard
+    calibration: Calibration
+
+
+def _learn(detector, reference, engine) -> _Learnt:
+    "Choose statistics, and simulate paths of the reference for the threshold"
+    d, (promise, n, block) = detector, _check_options(detector)
+    Z = check_reference(reference, n, d.window, d.n_reference)
+    root = root_seed(d.rng)
+    train, paths, bounds = spawn_seeds(root, 3)
+    with one_thread():
+        made = stream_statistics(d.candidates, d.method, Z, n, d.window, train)
+        run = simulate(made, Z, promise, n, block, d.n_resamples, paths, engine)
+        found = settle(promise, run, root, bounds)
+    return _Learnt(made, Z[-n:].copy(), run.units, found)
+
+# %% ../../nbs/watch/03_detect.ipynb #c084_4
+def _restored(found, n, window) -> tuple:
+    "What a saved detector had learnt, and its last moment"
+    _check_sizes(found, n, window)
+    windows = [_unpack_window(record, n) for record in found["windows"]]
+    units = Standard(found["centre"], found["scale"])
+    record = found["calibration"]
+    calibration = Calibration(**record | dict(interval=tuple(record["interval"])))
+    statistics = [w.statistic for w in windows]
+    learnt = _Learnt(statistics, found["reference"], units, calibration)
+    return learnt, _Moment(windows, found["t"], found["run"], found["time"])
+
+# %% ../../nbs/watch/03_detect.ipynb #c084_5
+def _check_fitted(detector):
+    "Raise if there is nothing to compare with yet"
+    if not hasattr(detector, "calibration_"):
+        raise RuntimeError(
+            "this KPWDetector is not fitted yet; call fit(reference) first."
+        )
 
 # %% ../../nbs/watch/03_detect.ipynb #c080
 class KPWDetector(BaseEstimator):
@@ -337,38 +390,19 @@ class KPWDetector(BaseEstimator):
         KPWDetector
             Itself.
         """
-        promise, n, block = _check_options(self)
-        Z = check_reference(reference, n, self.window, self.n_reference)
-        root = root_seed(self.rng)
-        train, paths, bounds = spawn_seeds(root, 3)
-        engine = Engine(workers, progress)
-        with one_thread():
-            statistics = stream_statistics(
-                self.candidates, self.method, Z, n, self.window, train
-            )
-            simulated = simulate(
-                statistics, Z, promise, n, block, self.n_resamples, paths, engine
-            )
-            found = settle(promise, simulated, root, bounds)
-        return self._learn(statistics, Z[-n:].copy(), simulated.units, found)
+        return self._keep(_learn(self, reference, Engine(workers, progress)))
 
-    def _learn(self, statistics, reference, units, calibration) -> Self:
-        "Keep what was found, and stand at the end of the reference"
-        self.calibration_, self.target_ = calibration, calibration.target
-        self.n_reference_, self.n_features_in_ = reference.shape
-        self._statistics, self._reference = statistics, reference
-        self._units = units
+    def _keep(self, learnt: _Learnt) -> Self:
+        "Keep what was learnt, and stand at the end of the reference"
+        self._learnt, self.calibration_ = learnt, learnt.calibration
+        self.target_ = learnt.calibration.target
+        self.n_reference_, self.n_features_in_ = learnt.reference.shape
         return self.reset()
-
-    def _check_fitted(self):
-        if not hasattr(self, "calibration_"):
-            raise RuntimeError(
-                "this KPWDetector is not fitted yet; call fit(reference) first."
-            )
 
     def _filled(self):
         "Windows that are full of the end of the reference"
-        return [fill_window(s, self._reference, self.window) for s in self._statistics]
+        made, reference = self._learnt.statistics, self._learnt.reference
+        return [fill_window(s, reference, self.window) for s in made]
 
     def reset(self) -> Self:
         """Back to the end of the reference; the threshold stays.
@@ -378,21 +412,18 @@ class KPWDetector(BaseEstimator):
         KPWDetector
             Itself.
         """
-        self._check_fitted()
+        _check_fitted(self)
         self._now = _Moment(self._filled())
         return self
 
     def _advance(self, x, time) -> DetectorState:
         "Take one frame that has been checked"
-        before, threshold = self._now, self.calibration_.threshold
-        windows = before.slide(x)
-        statistic = combined_value(windows, self._units)
-        alarm, run = statistic > threshold, before.run + 1
-        if alarm and self.restart:
-            windows = self._filled()
-        time = before.time if time is None else time
-        self._now = _Moment(windows, before.t + 1, 0 if alarm else run, time)
-        return DetectorState(before.t, statistic, threshold, alarm, run)
+        threshold = self.calibration_.threshold
+        state, now = _next_moment(self._now, x, time, self._learnt.units, threshold)
+        if state.alarm and self.restart:
+            now = now._replace(windows=self._filled())
+        self._now = now
+        return state
 
     def update(self, x, time: float | None = None) -> DetectorState:
         """Take one frame, and report where the detector stands.
@@ -417,7 +448,7 @@ class KPWDetector(BaseEstimator):
                 f"x must be one frame, a vector, got {x.ndim}-D; "
                 "use detect(series) for many."
             )
-        self._check_fitted()
+        _check_fitted(self)
         Z = check_frames(x.reshape(1, -1), "x", self.n_features_in_)
         times = None if time is None else [time]
         (time,) = check_times(times, 1, self._now.time)
@@ -441,7 +472,7 @@ class KPWDetector(BaseEstimator):
         """
         import pandas as pd
 
-        self._check_fitted()
+        _check_fitted(self)
         Z = check_frames(series, "series", self.n_features_in_)
         times = check_times(times, len(Z), self._now.time)
         before = self._now
@@ -462,7 +493,7 @@ class KPWDetector(BaseEstimator):
         path : str or Path
             An older file of this name is replaced once the new one is whole.
         """
-        self._check_fitted()
+        _check_fitted(self)
         store.save(path, "detector", _VERSION, _content(self))
 
     @classmethod
@@ -488,22 +519,13 @@ class KPWDetector(BaseEstimator):
         found = store.load(path, "detector", _VERSION, _SCHEMA, remedy)
         try:
             options = {k: _decode(v, k) for k, v in found["options"].items()}
-            return cls(**options)._restore(found)
+            detector = cls(**options)
+            n = _check_options(detector).n
+            learnt, now = _restored(found, n, detector.window)
+            detector._keep(learnt)._now = now
+            return detector
         except (KeyError, TypeError, ValueError) as e:
             raise InputError(f"{path} is damaged: {e}; {remedy}.") from e
-
-    def _restore(self, found) -> Self:
-        "Stand where the saved detector stood"
-        n = _check_options(self).n
-        _check_sizes(found, n, self.window)
-        windows = [_unpack_window(record, n) for record in found["windows"]]
-        units = Standard(found["centre"], found["scale"])
-        record = found["calibration"]
-        calibration = Calibration(**record | dict(interval=tuple(record["interval"])))
-        statistics = [window.statistic for window in windows]
-        self._learn(statistics, found["reference"], units, calibration)
-        self._now = _Moment(windows, found["t"], found["run"], found["time"])
-        return self
 
 # %% ../../nbs/watch/03_detect.ipynb #c122
 class Detection(NamedTuple):
