@@ -17,7 +17,7 @@ from scipy.special import stdtr, stdtrit
 from ..ground.errors import InputError
 from ..ground.core import Result, check_choice, check_number, spawn_seeds
 from .effect import cross_fit, deal_folds, fold_auc, interval_of
-from ..ground.encode import encode_samples
+from ..ground.encode import check_tables, encode_samples
 from ..ground.engine import one_thread
 from ..theory.kernels import Gaussian, Kernel, Laplace, Matern, resolve_kernel
 from ..ground.sample import pool
@@ -301,6 +301,7 @@ def kpw_equivalence(
     check_choice(method, "method", _METHODS)
     alpha = check_number(alpha, "alpha", 0, 0.5, open_low=True)
     own = isinstance(bandwidth, numbers.Real) or isinstance(kernel, Kernel)
+    check_tables(None, missing)
     X, Y, _ = encode_samples(X, Y, None if own else "auto", missing, 4)
     if scale == "auc":
         return _by_auc(X, Y, margin, method, alpha, rng)

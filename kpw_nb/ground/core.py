@@ -26,49 +26,28 @@ from numba.extending import intrinsic, register_jitable
 
 from .errors import InputError, verbatim
 
-# %% ../../nbs/ground/01_core.ipynb #c005
-def _as_number(value, name, integer):
-    "`value` as a Python number; True and False are none"
-    kind = numbers.Integral if integer else numbers.Real
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
-        wanted, got = "an integer" if integer else "a number", type(value).__name__
-        raise TypeError(f"{name} must be {wanted}, got {value!r} of type {got}.")
-    return int(value) if integer else float(value)
-
 # %% ../../nbs/ground/01_core.ipynb #c005_b
 @overload
 def check_number(
-    value,
-    name: str,
-    low: float = ...,
-    high: float = ...,
-    *,
-    integer: Literal[True],
-    open_low: bool = ...,
+    value, name: str, low=..., high=..., *, integer: Literal[True], open_low=...
 ) -> int: ...
 
 
 @overload
 def check_number(
-    value,
-    name: str,
-    low: float = ...,
-    high: float = ...,
-    integer: bool = ...,
-    open_low: bool = ...,
+    value, name: str, low=..., high=..., integer: bool = ..., open_low=...
 ) -> float: ...
 
 
 def check_number(
-    value,
-    name: str,
-    low: float = -math.inf,
-    high: float = math.inf,
-    integer: bool = False,
-    open_low: bool = False,
+    value, name: str, low=-math.inf, high=math.inf, integer=False, open_low=False
 ) -> float:
     "`value` as a finite Python number in [low, high], or in (low, high] if `open_low`"
-    value = _as_number(value, name, integer)
+    kind: type = numbers.Integral if integer else numbers.Real
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
+        wanted, got = "an integer" if integer else "a number", type(value).__name__
+        raise TypeError(f"{name} must be {wanted}, got {value!r} of type {got}.")
+    value = int(value) if integer else float(value)
     enough = low < value if open_low else low <= value
     if not (enough and value <= high and math.isfinite(value)):
         left = f"greater than {low}" if open_low else f"at least {low}"
@@ -102,14 +81,10 @@ def as_rng(rng=None) -> np.random.Generator:
     )
 
 # %% ../../nbs/ground/01_core.ipynb #c013
-def _sequence(g) -> np.random.SeedSequence:
-    "The seeds that a generator began with"
-    return cast(np.random.SeedSequence, g.bit_generator.seed_seq)
-
-
 def spawn_seeds(rng, n: int) -> list:
     "`n` independent children: one for each start, permutation or trial"
-    return _sequence(as_rng(rng)).spawn(n)
+    seeds = as_rng(rng).bit_generator.seed_seq
+    return cast(np.random.SeedSequence, seeds).spawn(n)
 
 # %% ../../nbs/ground/01_core.ipynb #c016
 def _is_fresh(g):
@@ -124,15 +99,17 @@ def _is_fresh(g):
 # %% ../../nbs/ground/01_core.ipynb #c016_b
 def root_seed(rng=None) -> int:
     "One integer that stands for `rng` and repeats a call that takes all from it"
-    if isinstance(rng, np.random.Generator):
-        fresh = _is_fresh(rng)
-        bits = int.from_bytes(rng.bytes(16), "little")  # in any case it moves on
-        return cast(int, _sequence(rng).entropy) if fresh else bits
-    if isinstance(rng, np.random.SeedSequence):
-        if isinstance(rng.entropy, int) and not rng.spawn_key:
-            return rng.entropy
-        return int.from_bytes(rng.generate_state(4).tobytes(), "little")
-    return cast(int, _sequence(as_rng(rng)).entropy)
+    seeds = rng
+    if not isinstance(rng, np.random.SeedSequence):
+        g = as_rng(rng)
+        fresh = g is not rng or _is_fresh(g)
+        bits = int.from_bytes(g.bytes(16), "little")  # in any case a stream moves on
+        if not fresh:
+            return bits
+        seeds = cast(np.random.SeedSequence, g.bit_generator.seed_seq)
+    if isinstance(seeds.entropy, int) and not seeds.spawn_key:
+        return seeds.entropy
+    return int.from_bytes(seeds.generate_state(4).tobytes(), "little")
 
 # %% ../../nbs/ground/01_core.ipynb #c019
 _IMPORT = re.compile(
@@ -140,11 +117,6 @@ _IMPORT = re.compile(
 )
 
 
-def _imported(text, part):
-    "Modules of this package, as part.name, that the source of a module imports"
-    return [far or f"{part}.{near}" for far, near in _IMPORT.findall(text)]
-
-# %% ../../nbs/ground/01_core.ipynb #c019_b
 @cache
 def module_digest(module: str) -> str:
     "A hash of a module of this package and of all it imports, directly or not"
@@ -156,7 +128,9 @@ def module_digest(module: str) -> str:
         if name in found or not path.exists():
             continue
         found[name] = path.read_text(encoding="utf-8")
-        todo += _imported(found[name], name.partition(".")[0])
+        part = name.partition(".")[0]
+        pairs = _IMPORT.findall(found[name])
+        todo += [far or f"{part}.{near}" for far, near in pairs]
     text = "\0".join(found[name] for name in sorted(found))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -15,40 +15,40 @@ from scipy.special import ndtri
 
 from .core import check_choice
 from .errors import InputError, either, option, sample_mark, verbatim
-from .sample import Sample, constant_error, row_marks, sample_columns
+from kpw_nb.ground.sample import (
+    Sample,
+    constant_error,
+    row_marks,
+    sample_columns,
+    spread,
+)
 from kpw_nb.ground.table import (
     Columns,
     called,
     check_shape,
+    check_trained,
     common_kind,
+    has_names,
     in_kinds,
     leave_out,
     match_columns,
     on_levels,
     read_columns,
     the_column,
-    trained_order,
 )
 
 # %% ../../nbs/ground/04_encode.ipynb #c006
-_RANGES = ((0.25, 0.75, 1.349), (0.05, 0.95, 3.29), (0.01, 0.99, 4.653))
+_ENDS = ((0.25, 0.75), (0.05, 0.95), (0.01, 0.99), (0.0, 1.0))  # quantiles
+_WIDTHS = (1.349, 3.29, 4.653, 1.0)  # between them, of a normal variable; then anything
 
 
-def _quantile(ordered, known, q):
-    "Quantile q of each column, of which `known` values stand first, in order"
-    place = np.clip(np.round(q * (known - 1)), 0, len(ordered) - 1).astype(np.int64)
-    return ordered[place, np.arange(ordered.shape[1])]
-
-# %% ../../nbs/ground/04_encode.ipynb #c006_b
 def robust_units(ordered, known) -> tuple:
-    "Centre and unit of each column"
-    centre = _quantile(ordered, known, 0.5)
+    "Centre and unit of columns, of which `known` values stand first, in order"
+    places = np.round(np.outer([0.5, *np.ravel(_ENDS)], known - 1)).astype(np.int64)
+    centre, *ends = np.take_along_axis(ordered, places, axis=0)
     unit = np.zeros(ordered.shape[1])
-    for low, high, width in _RANGES:
-        wide = _quantile(ordered, known, high) - _quantile(ordered, known, low)
-        unit = np.where(unit > 0, unit, wide / width)
-    reach = _quantile(ordered, known, 1.0) - _quantile(ordered, known, 0.0)
-    unit = np.where(unit > 0, unit, reach)
+    for low, high, width in zip(ends[::2], ends[1::2], _WIDTHS):
+        unit = np.where(unit > 0, unit, (high - low) / width)
     return centre, np.where(unit > 0, unit, 1.0)
 
 # %% ../../nbs/ground/04_encode.ipynb #c006_c
@@ -62,25 +62,27 @@ def soften(z) -> np.ndarray:
 
 # %% ../../nbs/ground/04_encode.ipynb #c008
 def both_sides(ordered, values) -> np.ndarray:
-    "How many of an ordered list are below each value, plus how many are not above"
-    if not len(ordered):
-        return np.zeros(len(values))
-    below = np.searchsorted(ordered, values)
-    # where a run of equal entries ends, one look-up says; a second search would too
-    ends = np.searchsorted(ordered, ordered, "right")
-    at = np.minimum(below, len(ordered) - 1)
-    return below + np.where(ordered[at] == values, ends[at], below)
+    """How many of an ordered list are below each value, plus how many are not above.
+
+    A list and some values, or one list a column: (c, N) ordered and (k, c) values.
+    """
+    if values.ndim == 1:
+        return both_sides(ordered[None], values[:, None])[:, 0]
+    counts, N = np.zeros(values.shape, dtype=np.int64), ordered.shape[1]
+    columns = zip(ordered, np.ascontiguousarray(values.T))
+    for j, (known, column) in enumerate(columns if N else ()):
+        below = np.searchsorted(known, column)
+        # where a run of equal entries ends, one look-up says; a second search would too
+        ends = np.searchsorted(known, known, "right")
+        at = np.minimum(below, N - 1)
+        counts[:, j] = below + np.where(known[at] == column, ends[at], below)
+    return counts
 
 # %% ../../nbs/ground/04_encode.ipynb #c010
-_RANKS = 8192
-
-
 def rank_curve(values) -> np.ndarray:
     "Some of the known values of a column, in order"
     ordered = np.sort(values[~np.isnan(values)])
-    if len(ordered) <= _RANKS:
-        return ordered
-    return ordered[np.linspace(0, len(ordered) - 1, _RANKS).round().astype(np.int64)]
+    return ordered[spread(len(ordered), 8192)]
 
 
 def midrank_scores(curve, values) -> np.ndarray:
@@ -121,23 +123,7 @@ def _written(levels):
         dates = pd.to_datetime(some, errors="coerce", format="mixed")
     return ("dates", "pandas.to_datetime") if dates.notna().mean() > 0.9 else None
 
-
-def _check_written(column, levels):
-    "An error for numbers and dates that are written as texts"
-    if found := _written(levels):
-        what, function = found
-        fix = f"fix the column (a text in it keeps it from being read as {what})"
-        raise InputError(
-            f"{the_column(column)} holds {what} written as texts (such as "
-            f"{called(levels[0][:30])})",
-            either(f"convert it with {function}", fix) + f", or {leave_out(column)}",
-            column=column,
-        )
-
 # %% ../../nbs/ground/04_encode.ipynb #c019_b
-_LEVELS = 64  # of a category, at most
-
-
 def _identifier(column, example):
     "The error for a column that names the rows"
     index = either(
@@ -150,21 +136,31 @@ def _identifier(column, example):
         column=column,
     )
 
+# %% ../../nbs/ground/04_encode.ipynb #c019_d
+_LEVELS = 64  # of a category, at most
+
 
 def check_texts(column, levels, known: int, apart: bool = False):
     "An error for identifiers (`apart`: each row of a sample differs), and many levels"
     identifies = known >= 8 and (apart or len(levels) >= 0.95 * known)
     if not identifies and len(levels) <= _LEVELS:
         return
-    _check_written(column, levels)
-    example = called(levels[0][:30])
-    if identifies:
+    example, out = called(levels[0][:30]), leave_out(column)
+    if found := _written(levels):
+        what, function = found
+        fix = f"fix the column (a text in it keeps it from being read as {what})"
+        problem = f"holds {what} written as texts (such as {example})"
+        remedy = either(f"convert it with {function}", fix)
+    elif identifies:
         raise _identifier(column, example)
+    else:
+        problem = (
+            f"has {len(levels)} different texts in {known} rows (such as {example}), "
+            f"more than {_LEVELS}"
+        )
+        remedy = "group its rare values"
     raise InputError(
-        f"{the_column(column)} has {len(levels)} different texts in {known} rows (such "
-        f"as {example}), more than {_LEVELS}",
-        f"group its rare values, or {leave_out(column)}",
-        column=column,
+        f"{the_column(column)} {problem}", f"{remedy}, or {out}", column=column
     )
 
 # %% ../../nbs/ground/04_encode.ipynb #c020
@@ -178,8 +174,7 @@ def _counts_rows(values, named):
 
 def check_counter(column, values, n: int):
     "An error for whole numbers that count or name the rows, of both samples or of each"
-    whole = isinstance(column, str) and (values == np.floor(values)).all()
-    if not whole or min(n, len(values) - n) < 10:
+    if not isinstance(column, str) or min(n, len(values) - n) < 10:
         return
     word = column.strip().lower().replace("-", "_")
     named = word in ("id", "uid", "key", "index") or word.endswith("_id")
@@ -191,20 +186,19 @@ def check_counter(column, values, n: int):
 MISSING = ("error", "indicator", "drop")
 
 
-def _gap_counts(columns):
-    "Gaps in each column"
-    numbers = np.isnan(columns.numbers).sum(0)
-    texts = [int((t.codes < 0).sum()) for t in columns.texts]
-    pairs = zip(columns.kinds, columns.places)
-    return [int(texts[k - 1] if w == "category" else numbers[k - 1]) for w, k in pairs]
-
-
 def has_gap(columns: Columns) -> np.ndarray:
     "(n,) is there a gap in this row?"
     gaps = np.isnan(columns.numbers).any(1)
     for t in columns.texts:
         gaps |= t.codes < 0
     return gaps
+
+
+def _gap_counts(columns):
+    "Gaps in each column"
+    numbers = iter(np.isnan(columns.numbers).sum(0).tolist())
+    texts = iter([int((t.codes < 0).sum()) for t in columns.texts])
+    return [next(texts if kind == "category" else numbers) for kind in columns.kinds]
 
 # %% ../../nbs/ground/04_encode.ipynb #c023_b
 def _gaps_in_words(tables):
@@ -220,7 +214,7 @@ def _gaps_in_words(tables):
     more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
     return ", ".join(words) + more
 
-
+# %% ../../nbs/ground/04_encode.ipynb #c023_d
 def check_gaps(*tables):
     "An error that names columns and counts, if there are gaps"
     first = next((t for t in tables if has_gap(t).any()), None)
@@ -239,15 +233,13 @@ def check_gaps(*tables):
     )
 
 # %% ../../nbs/ground/04_encode.ipynb #c024
-def check_infinity(columns: Columns):
-    "An error that names row and column, if there is an infinity"
+def _infinity_error(columns):
+    "The error for infinities: it names the row and column of the first"
     bad = np.argwhere(np.isinf(columns.numbers))
-    if not len(bad):
-        return
     i, k = bad[0]
-    pairs = zip(columns.names, columns.kinds, columns.places)
-    name = next(c for c, w, p in pairs if w != "category" and p - 1 == k)
-    raise InputError(
+    pairs = zip(columns.names, columns.kinds)
+    name = [c for c, kind in pairs if kind != "category"][k]
+    return InputError(
         f"{sample_mark(columns.name)} contains {len(bad)} infinity value(s), the first "
         f"in row {verbatim(columns.rows[i])}, {the_column(name)}",
         "replace infinities by gaps or drop the rows",
@@ -255,6 +247,15 @@ def check_infinity(columns: Columns):
         column=name,
         row=columns.rows[i],
     )
+
+
+def check_values(missing, *tables):
+    "Raise for an infinity and, unless gaps become coordinates, for a gap"
+    for table in tables:
+        if np.isinf(table.numbers).any():
+            raise _infinity_error(table)
+    if missing != "indicator":
+        check_gaps(*tables)
 
 # %% ../../nbs/ground/04_encode.ipynb #c024_a
 def complete_rows(columns: Columns) -> Columns:
@@ -335,8 +336,8 @@ class Learnt(NamedTuple):
 # %% ../../nbs/ground/04_encode.ipynb #c028
 def as_learnt(columns: Columns, names: tuple, kinds: tuple) -> Columns:
     "The columns of these names, or at these positions, as these kinds"
-    trained_order(names, columns.names, columns.name)
-    if not columns.named or not replace(columns, names=names).named:
+    check_trained(names, columns.names, columns.name)
+    if not (columns.named and has_names(names)):
         columns = replace(columns, names=names)  # by position
     have = dict(zip(columns.names, columns.kinds))
     samples = sample_mark(columns.name), "what was learnt before"
@@ -390,10 +391,10 @@ class Encoder:
 
     def __call__(self, columns: Columns) -> np.ndarray:
         "(n, D) points"
-        columns = as_learnt(columns, self.names, self.kinds)
-        check_infinity(columns)
-        if self.missing != "indicator":
-            check_gaps(columns)
+        if (columns.names, columns.kinds) != (self.names, self.kinds):
+            columns = as_learnt(columns, self.names, self.kinds)
+        if columns.texts or not np.isfinite(columns.numbers).all():
+            check_values(self.missing, columns)
         learnt, points = self.learnt, columns.numbers
         plain = self.scale is None and not learnt.categories
         if not (plain and learnt.use.all() and not learnt.gaps.any()):
@@ -412,65 +413,48 @@ class _Numbers(NamedTuple):
     known: np.ndarray  # values that are no gaps
     low: np.ndarray
     high: np.ndarray
-    ordered: np.ndarray
     two: np.ndarray  # is it one of two values?
     upper: np.ndarray  # how often the larger
+    centre: np.ndarray  # robust, as the unit
+    unit: np.ndarray
 
 
 def _survey(A):
-    "Extremes, order and counts of each column"
+    "Extremes, counts and robust units of each column"
     ordered = np.sort(A, axis=0)  # NaN goes to the end
     known = (~np.isnan(A)).sum(0)
-    low, high = (_quantile(ordered, known, q) for q in (0.0, 1.0))
-    low, high = np.where(known, low, 0.0), np.where(known, high, 0.0)
+    some = np.maximum(known, 1)
+    high = ordered[some - 1, np.arange(A.shape[1])]
+    low, high = np.where(known, ordered[0], 0.0), np.where(known, high, 0.0)
     upper = (ordered == high).sum(0)
     two = (high > low) & ((ordered == low).sum(0) + upper == known)
-    return _Numbers(known, low, high, ordered, two, upper)
+    return _Numbers(known, low, high, two, upper, *robust_units(ordered, some))
 
 # %% ../../nbs/ground/04_encode.ipynb #c031_b
-def _decide(scale, seen, named):
-    "What 'auto' means here, and why"
-    if scale != "auto":
-        return scale, "asked for"
-    units = robust_units(seen.ordered, np.maximum(seen.known, 1))[1]
-    if not named and share_a_unit(seen.low, seen.high, units):
-        return None, "columns without names that seem to share a unit"
-    return "robust", "columns are brought to a common unit"
-
-# %% ../../nbs/ground/04_encode.ipynb #c032
-def _units(A, seen, scale):
-    "Centre and unit of each column of numbers"
+def _units(A, seen, scale, two, typical):
+    "Centre and unit of each column; two values are as far apart as two levels"
+    centre, unit = np.zeros(A.shape[1]), np.ones(A.shape[1])
     if scale == "robust":
-        return robust_units(seen.ordered, np.maximum(seen.known, 1))
-    if scale == "std":
+        centre, unit = seen.centre.copy(), seen.unit.copy()
+    elif scale == "std":
         size = np.maximum(np.abs([seen.low, seen.high]).max(0), np.finfo(float).tiny)
         with np.errstate(invalid="ignore"):
-            mean, spread = np.nanmean(A / size, axis=0), np.nanstd(A / size, axis=0)
-        return mean * size, np.where(spread > 0, spread, 1.0) * size
-    return np.zeros(A.shape[1]), np.ones(A.shape[1])
-
-# %% ../../nbs/ground/04_encode.ipynb #c032_b
-def _learn_numbers(A, seen, scale, booleans):
-    "(centre, unit, typical spread)"
-    centre, unit = _units(A, seen, scale)
-    varies = seen.high > seen.low
-    typical = 1.0
-    if scale is None and (varies & ~booleans).any():
-        typical = float(np.median(np.nanstd(A[:, varies & ~booleans], axis=0)))
-    two = seen.two & booleans if scale is None else seen.two
+            mean, std = np.nanmean(A / size, axis=0), np.nanstd(A / size, axis=0)
+        centre, unit = mean * size, np.where(std > 0, std, 1.0) * size
     for j in np.flatnonzero(two):
         counts = [seen.known[j] - seen.upper[j], seen.upper[j]]
         apart = np.sqrt(2) * fair_weight(counts) * typical
         centre[j], unit[j] = seen.low[j], (seen.high[j] - seen.low[j]) / apart
-    return centre, unit, typical
+    return centre, unit
 
 # %% ../../nbs/ground/04_encode.ipynb #c033
-def _describe_number(kind, j, seen, scale, unit, gaps):
+def _describe_number(j, kind, seen, scale, learnt):
     "What became of a column of numbers"
+    gaps = learnt.gaps[j]
     if not seen.known[j]:
         return "empty: left out"
     if seen.high[j] == seen.low[j]:
-        return "constant: left out" if not gaps[j] else "constant, only its gaps count"
+        return "constant, only its gaps count" if gaps else "constant: left out"
     words = kind
     if seen.two[j]:
         words += ", two values"
@@ -478,8 +462,8 @@ def _describe_number(kind, j, seen, scale, unit, gaps):
         words += ", by ranks"
     elif scale is not None:
         of = {"date": " days", "duration": " s"}.get(kind, "")
-        words += f", in units of {unit[j]:.3g}{of}"
-    return words + (", gaps marked" if gaps[j] else "")
+        words += f", in units of {learnt.unit[j]:.3g}{of}"
+    return words + (", gaps marked" if gaps else "")
 
 # %% ../../nbs/ground/04_encode.ipynb #c033_a
 def _describe_category(category):
@@ -490,6 +474,18 @@ def _describe_category(category):
     more = ", ..." if len(category.levels) > 4 else ""
     marked = ", gaps marked" if category.gaps else ""
     return f"category of {len(category.levels)}: {some}{more}{marked}"
+
+# %% ../../nbs/ground/04_encode.ipynb #c033_c
+def _describe(X, seen, scale, learnt):
+    "One `Field` for each column"
+    kinds = [kind for kind in X.kinds if kind != "category"]
+    numbers = iter(
+        [_describe_number(*pair, seen, scale, learnt) for pair in enumerate(kinds)]
+    )
+    texts = map(_describe_category, learnt.categories)
+    words = [next(texts if kind == "category" else numbers) for kind in X.kinds]
+    parts = zip(X.names, X.kinds, words)
+    return tuple(Field(c, kind, text, "left out" in text) for c, kind, text in parts)
 
 # %% ../../nbs/ground/04_encode.ipynb #c034
 def _learn_category(column, a, b, missing, typical):
@@ -506,84 +502,71 @@ def _learn_category(column, a, b, missing, typical):
     counts = [*counts[counts > 0], *([(codes < 0).sum()] if gaps else [])]
     return Category(levels, fair_weight(counts) * typical, gaps)
 
-
-def _learn_texts(X, Y, missing, typical):
-    "One `Category` for each column of texts"
-    names = [c for c, kind in zip(X.names, X.kinds) if kind == "category"]
-    parts = zip(names, X.texts, Y.texts)
-    return tuple(_learn_category(c, a, b, missing, typical) for c, a, b in parts)
-
 # %% ../../nbs/ground/04_encode.ipynb #c034_b
-def _owners(kinds, use, gaps, categories):
-    "Of each coordinate, its column"
-    numbers = [j for j, kind in enumerate(kinds) if kind != "category"]
-    texts = [j for j, kind in enumerate(kinds) if kind == "category"]
-    owner = [j for j, used in zip(numbers, use) if used]
-    owner += [j for j, gap in zip(numbers, gaps) if gap > 0]
-    for j, category in zip(texts, categories):
-        owner += [j] * category.width
-    return np.array(owner, dtype=np.int64)
+def _coordinates(names, texts, learnt):
+    "Of each coordinate its column, and the order of coordinates"
+    numbers, gaps = np.flatnonzero(~texts), learnt.gaps > 0
+    widths = np.array([c.width for c in learnt.categories], dtype=np.int64)
+    categories = np.repeat(np.flatnonzero(texts), widths)
+    owner = np.concatenate([numbers[learnt.use], numbers[gaps], categories])
+    if not has_names(names):
+        return owner, np.arange(len(owner))
+    # in the order of names, whatever the order of columns: the same bits
+    rank = np.argsort(np.argsort([str(c) for c in names], kind="stable"))
+    order = np.argsort(rank[owner], kind="stable")
+    return owner[order], order
 
-# %% ../../nbs/ground/04_encode.ipynb #c035_a
-def _gap_weights(seen, N, missing, typical):
-    "What a gap counts in each column of numbers; 0 if there is none"
-    lost = N - seen.known
-    some = (lost > 0) & (seen.known > 0) & (missing == "indicator")
-    fair = [fair_weight(c) for c in zip(lost, seen.known)]
-    return np.where(some, np.sqrt(2) * typical * np.array(fair), 0.0)
+# %% ../../nbs/ground/04_encode.ipynb #c035_e
+_AUTO = {  # what "auto" means, and why; by whether the columns share a unit
+    True: (None, "columns without names that seem to share a unit"),
+    False: ("robust", "columns are brought to a common unit"),
+}
 
-# %% ../../nbs/ground/04_encode.ipynb #c035_b
-def _name_order(owner, X):
-    "Coordinates in the order of names, whatever the order of columns: the same bits"
-    if not X.named:
-        return np.arange(len(owner))
-    rank = np.argsort(np.argsort([str(c) for c in X.names], kind="stable"))
-    return np.argsort(rank[owner], kind="stable")
-
-
-def _fields(X, numbers, texts):
-    "One `Field` for each column, from descriptions of numbers and of categories"
-    numbers, texts = iter(numbers), iter(texts)
-    found = [next(texts if kind == "category" else numbers) for kind in X.kinds]
-    parts = zip(X.names, X.kinds, found)
-    return tuple(Field(c, kind, text, "left out" in text) for c, kind, text in parts)
-
-# %% ../../nbs/ground/04_encode.ipynb #c035_d
-def _check_tables(X, Y, A, missing):
-    "Errors for what cannot be compared"
-    for table in (X, Y):
-        check_infinity(table)
-    if missing != "indicator":
-        check_gaps(X, Y)
-    numbers = [(c, k) for c, k in zip(X.names, X.kinds) if k != "category"]
-    for j, (column, kind) in enumerate(numbers):
-        if kind == "number" and not np.isnan(A[:, j]).any():
-            check_counter(column, A[:, j], len(X))
+# %% ../../nbs/ground/04_encode.ipynb #c035_g
+def _learn_columns(X, Y, A, seen, scale, missing):
+    "Units of numbers, weights of their gaps, and categories"
+    kinds = np.array([kind for kind in X.kinds if kind != "category"], dtype=object)
+    use, booleans = seen.high > seen.low, kinds == "boolean"
+    typical, lost = 1.0, len(A) - seen.known
+    if scale is None and (use & ~booleans).any():
+        typical = float(np.median(np.nanstd(A[:, use & ~booleans], axis=0)))
+    two = seen.two & booleans if scale is None else seen.two
+    centre, unit = _units(A, seen, scale, two, typical)
+    gaps = np.zeros(len(kinds))
+    if missing == "indicator":
+        for j in np.flatnonzero((lost > 0) & (seen.known > 0)):
+            fair = fair_weight([lost[j], seen.known[j]])
+            gaps[j] = np.sqrt(2) * typical * fair
+    curves = tuple(map(rank_curve, A.T)) if scale == "rank" else ()
+    names = [c for c, kind in zip(X.names, X.kinds) if kind == "category"]
+    texts = zip(names, X.texts, Y.texts)
+    categories = tuple(_learn_category(*t, missing, typical) for t in texts)
+    order = np.arange(0)  # not yet known
+    return Learnt(centre, unit, use, gaps, curves, categories, order)
 
 # %% ../../nbs/ground/04_encode.ipynb #c036
 def learn(X: Columns, Y: Columns, scale="auto", missing="error") -> Encoder:
     "The encoder of two matched tables"
     A = np.vstack([X.numbers, Y.numbers])
-    _check_tables(X, Y, A, missing)
+    if X.texts or not np.isfinite(A).all():
+        check_values(missing, X, Y)
+    texts = np.array([kind == "category" for kind in X.kinds], dtype=bool)
+    whole = (A == np.floor(A)).all(0)  # not with gaps
+    for k, j in zip(np.flatnonzero(~texts)[whole], np.flatnonzero(whole)):
+        if X.kinds[k] == "number":
+            check_counter(X.names[k], A[:, j], len(X))
     seen = _survey(A)
-    scale, why = _decide(scale, seen, X.named)
-    kinds = [kind for kind in X.kinds if kind != "category"]
-    booleans = np.array([kind == "boolean" for kind in kinds], dtype=bool)
-    centre, unit, typical = _learn_numbers(A, seen, scale, booleans)
-    gaps = _gap_weights(seen, len(A), missing, typical)
-    texts = _learn_texts(X, Y, missing, typical)
-    words = [
-        _describe_number(k, j, seen, scale, unit, gaps) for j, k in enumerate(kinds)
-    ]
-    fields = _fields(X, words, map(_describe_category, texts))
-    use = seen.high > seen.low
-    owner = _owners(X.kinds, use, gaps, texts)
-    order = _name_order(owner, X)
-    curves = tuple(map(rank_curve, A.T)) if scale == "rank" else ()
+    why = "asked for"
+    if scale == "auto":
+        shared = not X.named and share_a_unit(seen.low, seen.high, seen.unit)
+        scale, why = _AUTO[shared]
+    learnt = _learn_columns(X, Y, A, seen, scale, missing)
+    owner, order = _coordinates(X.names, texts, learnt)
     if not len(owner):
         raise constant_error()
-    learnt = Learnt(centre, unit, use, gaps, curves, texts, order)
-    return Encoder(X.names, X.kinds, fields, scale, why, missing, owner[order], learnt)
+    learnt = learnt._replace(order=order)
+    fields = _describe(X, seen, scale, learnt)
+    return Encoder(X.names, X.kinds, fields, scale, why, missing, owner, learnt)
 
 # %% ../../nbs/ground/04_encode.ipynb #c037
 def check_tables(scale, missing):
@@ -592,7 +575,7 @@ def check_tables(scale, missing):
         check_choice(scale, "scale", ("auto", "std", "rank"))
     check_choice(missing, "missing", MISSING)
 
-
+# %% ../../nbs/ground/04_encode.ipynb #c037_b
 def encoded(encoder: Encoder, columns: Columns) -> Sample:
     "A table as points"
     names = None
@@ -604,14 +587,12 @@ def encoded(encoder: Encoder, columns: Columns) -> Sample:
 def _read(T, name, min_points):
     "A table with enough rows"
     columns = sample_columns(T) if isinstance(T, Sample) else read_columns(T, name)
-    shape = np.empty((len(columns), len(columns.names)), dtype=bool)
-    check_shape(shape, name, min_points)
+    check_shape((len(columns), len(columns.names)), name, min_points)
     return replace(columns, name=name)
 
 # %% ../../nbs/ground/04_encode.ipynb #c038
-def _warn_if_repeated(X, Y):
+def _warn_if_repeated(Z):
     "Rows that stand there several times are hardly independent"
-    Z = np.vstack([X, Y])
     N, D = Z.shape
     if D < 2 or N < 20:
         return
@@ -656,7 +637,6 @@ def encode_samples(X, Y, scale="auto", missing="error", min_points: int = 2) -> 
     >>> encode_samples(X, Y)[2].fields[0].description
     'number, in units of 593'
     """
-    check_tables(scale, missing)
     X, Y = match_columns(_read(X, "X", min_points), _read(Y, "Y", min_points))
     sizes = len(X), len(Y)
     if missing == "drop":
@@ -664,40 +644,33 @@ def encode_samples(X, Y, scale="auto", missing="error", min_points: int = 2) -> 
     encoder = learn(X, Y, scale, missing)
     encoder = replace(encoder, dropped_rows=(sizes[0] - len(X), sizes[1] - len(Y)))
     X, Y = encoded(encoder, X), encoded(encoder, Y)
-    _warn_if_repeated(X.values, Y.values)
+    Z = np.vstack([X.values, Y.values])
+    if len(np.unique(Z[:, 0])) <= 0.67 * len(Z):  # else one column tells rows apart
+        _warn_if_repeated(Z)
     return X, Y, encoder
 
 # %% ../../nbs/ground/04_encode.ipynb #c039
-def _ready(columns, missing):
-    "A table of which gaps are dropped, or an error by its own names"
-    if missing == "drop":
-        return complete_rows(columns)
-    if missing == "error":
-        check_gaps(columns)
-    return columns
-
-
 def encode_others(encoder: Encoder, *tables) -> tuple:
     "Other tables with the same columns, by what was learnt before"
     found = [_read(table, name, 1) for table, name in zip(tables, "XY")]
     if len(found) == 2:
         found = list(match_columns(*found))
     for t in found:
-        trained_order(encoder.names, t.names, t.name)
-    return tuple(encoded(encoder, _ready(t, encoder.missing)) for t in found)
+        check_trained(encoder.names, t.names, t.name)
+    if encoder.missing == "drop":
+        found = [complete_rows(t) for t in found]
+    elif encoder.missing == "error":
+        for t in found:  # by its own names
+            check_gaps(t)
+    return tuple(encoded(encoder, t) for t in found)
 
 # %% ../../nbs/ground/04_encode.ipynb #c041
-_PLURALS = dict(category="categories")
-
-
 def summary(encoder: Encoder) -> str:
     "All columns in a line"
     kept = [f.kind for f in encoder.fields if not f.dropped]
-    counts = [(kept.count(kind), kind) for kind in dict.fromkeys(kept)]
-    parts = [
-        f"{k} {kind if k == 1 else _PLURALS.get(kind, kind + 's')}"
-        for k, kind in counts
-    ]
+    counts = {kind: kept.count(kind) for kind in kept}
+    plural = {kind: f"{kind}s" for kind in kept} | dict(category="categories")
+    parts = [f"{k} {kind if k == 1 else plural[kind]}" for kind, k in counts.items()]
     words = ", ".join(parts)
     if "number" in kept:
         units = {None: "as they are", "rank": "by ranks"}
@@ -709,7 +682,6 @@ def summary(encoder: Encoder) -> str:
         some = ", ".join(f"{f.name} ({f.description.split(':')[0]})" for f in out)
         words += f"; left out: {some}"
     if any(encoder.dropped_rows):
-        words += "; rows with gaps left out: {} of X, {} of Y".format(
-            *encoder.dropped_rows
-        )
+        x, y = encoder.dropped_rows
+        words += f"; rows with gaps left out: {x} of X, {y} of Y"
     return words

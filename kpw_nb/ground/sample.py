@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .errors import InputError, sample_mark, verbatim
-
 from .core import as_rng, check_number
+from .errors import InputError, sample_mark, verbatim
 from kpw_nb.ground.table import (
     Columns,
     check_shape,
@@ -29,7 +28,7 @@ from kpw_nb.ground.table import (
 class Sample:
     """Values with the names of their columns and the labels of their rows.
 
-    What is taken from a sample, by `take`, `thin` or `split_samples`, is a sample
+    What is taken from a sample, by `take` or `split_samples`, is a sample
     that still knows its rows. Passed as `X` or `Y` to any function of this package, it
     is used as it is.
 
@@ -80,9 +79,8 @@ class Sample:
             index = np.flatnonzero(index)
         index = index.astype(np.int64)
         source = None if self.source is None else self.source.take(index)
-        return replace(
-            self, values=self.values[index], rows=self.rows[index], source=source
-        )
+        values, rows = self.values[index], self.rows[index]
+        return replace(self, values=values, rows=rows, source=source)
 
 # %% ../../nbs/ground/03_sample.ipynb #c009
 def spread(n: int, most: int) -> np.ndarray:
@@ -92,37 +90,28 @@ def spread(n: int, most: int) -> np.ndarray:
     return np.linspace(0, n - 1, most).round().astype(np.int64)
 
 # %% ../../nbs/ground/03_sample.ipynb #c012
-def _check_numbers(columns):
-    "An error that names the first column that holds something else than numbers"
-    for c, kind in zip(columns.names, columns.kinds):
-        if kind in ("number", "boolean", "empty"):
-            continue
-        got, remedy = (
-            "dates or durations",
-            "convert them, for example to days since a start",
-        )
-        if kind == "category":
-            first = next((t for t in columns.column(c) if t is not None), "")
-            got = f"{verbatim(repr(first[:40]))} of type str"
-            remedy = "drop or encode text columns"
-        where = f", {the_column(c)}," if columns.named else ""
-        raise InputError(
-            f"{sample_mark(columns.name)}{where} must hold numbers only, got {got}",
-            remedy,
-            sample=columns.name,
-            column=c,
-        )
+_NUMBERS = {"number", "boolean", "empty"}
+
+
+def _not_numbers(table):
+    "The error for the first column that holds something else than numbers"
+    pairs = zip(table.names, table.kinds)
+    column, kind = next(pair for pair in pairs if pair[1] not in _NUMBERS)
+    got = "dates or durations"
+    remedy = "convert them, for example to days since a start"
+    if kind == "category":
+        first = next((t for t in table.column(column) if t is not None), "")
+        got = f"{verbatim(repr(first[:40]))} of type str"
+        remedy = "drop or encode text columns"
+    where = f", {the_column(column)}," if table.named else ""
+    return InputError(
+        f"{sample_mark(table.name)}{where} must hold numbers only, got {got}",
+        remedy,
+        sample=table.name,
+        column=column,
+    )
 
 # %% ../../nbs/ground/03_sample.ipynb #c012_a
-def _labelled(X, name, start):
-    "Values, row labels and column names; `start` rows come before these"
-    if isinstance(X, Sample):
-        return X.values, X.rows, X.columns
-    columns = read_columns(X, name, start)
-    _check_numbers(columns)
-    return columns.numbers, columns.rows, columns.names if columns.named else None
-
-
 def sample_columns(sample: Sample) -> Columns:
     "The table that a sample was made of, or is"
     if sample.source is not None:
@@ -132,19 +121,17 @@ def sample_columns(sample: Sample) -> Columns:
     return Columns(names, kinds, sample.values, (), sample.rows, sample.name)
 
 # %% ../../nbs/ground/03_sample.ipynb #c013
-def _check_finite(A, rows, columns, name):
-    "No gap and no infinity, or an error that names the first one's row and column"
-    bad = ~np.isfinite(A)
-    if not bad.any():
-        return
-    i, j = np.argwhere(bad)[0]
-    column = j if columns is None else columns[j]
-    raise InputError(
-        f"{sample_mark(name)} contains {bad.sum()} NaN or infinity value(s), the first "
-        f"in row {verbatim(rows[i])}, {the_column(column)}",
+def _not_finite(sample):
+    "The error for gaps and infinities: it names the row and column of the first"
+    bad = np.argwhere(~np.isfinite(sample.values))
+    i, j = bad[0]
+    row, column = sample.rows[i], j if sample.columns is None else sample.columns[j]
+    return InputError(
+        f"{sample_mark(sample.name)} contains {len(bad)} NaN or infinity value(s), the "
+        f"first in row {verbatim(row)}, {the_column(column)}",
         "drop or impute them",
-        sample=name,
-        row=rows[i],
+        sample=sample.name,
+        row=row,
         column=column,
     )
 
@@ -179,10 +166,18 @@ def as_sample(X, name: str = "X", min_points: int = 2, start: int = 0) -> Sample
     >>> as_sample([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
     Sample X: 3 rows of 2
     """
-    A, rows, columns = _labelled(X, name, start)
-    check_shape(A, name, min_points)
-    _check_finite(A, rows, columns, name)
-    return Sample(A, rows, columns, name)
+    if isinstance(X, Sample):
+        sample = replace(X, name=name, source=None)
+    else:
+        table = read_columns(X, name, start)
+        if not _NUMBERS.issuperset(table.kinds):
+            raise _not_numbers(table)
+        names = table.names if table.named else None
+        sample = Sample(table.numbers, table.rows, names, name)
+    check_shape(sample.values.shape, name, min_points)
+    if not np.isfinite(sample.values).all():
+        raise _not_finite(sample)
+    return sample
 
 # %% ../../nbs/ground/03_sample.ipynb #c016
 def check_sample(X, name: str = "X", min_points: int = 2) -> np.ndarray:
@@ -190,16 +185,6 @@ def check_sample(X, name: str = "X", min_points: int = 2) -> np.ndarray:
     return as_sample(X, name, min_points).values
 
 # %% ../../nbs/ground/03_sample.ipynb #c023
-def _same_columns(X, Y):
-    "Y with its columns in the order of those of X"
-    names = [s.columns or tuple(range(s.values.shape[1])) for s in (X, Y)]
-    order = column_order(*names, (sample_mark(X.name), sample_mark(Y.name)))
-    values = Y.values
-    if order != list(range(len(order))):
-        values = np.ascontiguousarray(values[:, order])
-    return replace(Y, values=values, columns=X.columns or Y.columns)
-
-
 def constant_error() -> InputError:
     "The error for two samples whose points are all the same"
     return InputError(
@@ -233,8 +218,12 @@ def as_samples(X, Y, min_points: int = 2) -> tuple:
     [[1.0, 3.0], [2.0, 4.0]]
     """
     X, Y = as_sample(X, "X", min_points), as_sample(Y, "Y", min_points)
-    Y = _same_columns(X, replace(Y, name="Y"))
-    X = replace(X, columns=X.columns or Y.columns, name="X")
+    x, y = (s.columns or tuple(range(s.values.shape[1])) for s in (X, Y))
+    order, values = column_order(x, y), Y.values
+    if order != sorted(order):  # a copy only where it is needed
+        values = np.ascontiguousarray(values[:, order])
+    columns = X.columns or Y.columns
+    X, Y = replace(X, columns=columns), replace(Y, values=values, columns=columns)
     first = X.values[0]
     if (X.values == first).all() and (Y.values == first).all():
         raise constant_error()
@@ -339,18 +328,22 @@ def take_rows(sample: Blocks, index) -> Columns:
     if sample.lazy:
         import dask
 
-        return join_columns(
-            dask.compute(*[dask.delayed(block_rows)(*task) for task in tasks])
-        )
+        promises = [dask.delayed(block_rows)(*task) for task in tasks]
+        return join_columns(dask.compute(*promises))
     return join_columns([block_rows(*task) for task in tasks])
 
 # %% ../../nbs/ground/03_sample.ipynb #c038
+def is_lazy(X) -> bool:
+    "Is this a Dask collection?"
+    return hasattr(X, "dask")
+
+
 def _promises(X, name):
     "Blocks of a dask array or data frame, and their sizes"
     import dask
 
-    if getattr(X, "ndim", 0) != 2:
-        got = getattr(X, "ndim", 0)
+    got = getattr(X, "ndim", 0)
+    if got != 2:
         problem = f"{name} must be two-dimensional (points, features), got {got}-D"
         raise InputError(problem, sample=name)
     if hasattr(X, "columns"):
@@ -362,11 +355,6 @@ def _promises(X, name):
     if any(math.isnan(s) for s in sizes):
         sizes = dask.compute(*[dask.delayed(len)(b) for b in blocks])
     return blocks, [int(s) for s in sizes]
-
-
-def is_lazy(X) -> bool:
-    "Is this a Dask collection?"
-    return hasattr(X, "dask")
 
 # %% ../../nbs/ground/03_sample.ipynb #c039
 def _slices(X, name):
@@ -382,31 +370,24 @@ def _slices(X, name):
     return [X[i : i + _BLOCK] for i in cuts]
 
 # %% ../../nbs/ground/03_sample.ipynb #c039_b
-def _widths(X, blocks):
-    "(number of columns, their names or None)"
-    if is_lazy(X):
-        names = tuple(str(c) for c in X.columns) if hasattr(X, "columns") else None
-        return int(X.shape[1]), names
-    names = getattr(blocks[0], "names", None) if blocks else None
-    width = np.shape(blocks[0])[1] if blocks and names is None else len(names or ())
-    return width, names
-
-
 def as_blocks(X, name: str = "X", min_points: int = 2) -> Blocks:
     "Anything like a table as blocks"
-    if is_lazy(X):
+    lazy, columns = is_lazy(X), None
+    if lazy:
         blocks, sizes = _promises(X, name)
+        width = int(X.shape[1])
+        if hasattr(X, "columns"):
+            columns = tuple(str(c) for c in X.columns)
     else:
         blocks = _slices(X, name)
         sizes = [len(b) for b in blocks]
-    width, columns = _widths(X, blocks)
-    sample = sample_mark(name)
-    if sum(sizes) < min_points:
-        problem = (
-            f"{sample} has {sum(sizes)} point(s), at least {min_points} are required"
-        )
+        columns = getattr(blocks[0], "names", None) if blocks else ()
+        width = blocks[0].shape[1] if columns is None else len(columns)
+    sample, rows = sample_mark(name), sum(sizes)
+    if rows < min_points:
+        problem = f"{sample} has {rows} point(s), at least {min_points} are required"
         raise InputError(problem, "collect more data", sample=name)
     if width == 0:
         problem = f"{sample} has no columns"
         raise InputError(problem, "a point needs at least one number", sample=name)
-    return Blocks(blocks, sizes, width, columns, name, is_lazy(X))
+    return Blocks(blocks, sizes, width, columns, name, lazy)

@@ -6,11 +6,10 @@
 __all__ = []
 
 # %% ../../nbs/ground/02_table.ipynb #c003
-import math
 import os
 import re
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,7 +66,7 @@ def as_dates(days) -> np.ndarray:
     seconds = np.round(np.where(gaps, 0, days) * 86400).astype("datetime64[s]")
     return np.where(gaps, np.datetime64("NaT"), seconds)
 
-
+# %% ../../nbs/ground/02_table.ipynb #c012_d
 def has_names(names: tuple) -> bool:
     "Do columns have names of their own, not only positions?"
     places = range(len(names))
@@ -115,23 +114,14 @@ class Columns:
             codes, levels = self.texts[place]
             return np.array([*levels, None], dtype=object)[codes]
         values = self.numbers[:, place]
-        if self.kinds[j] == "date":
-            return as_dates(values)
-        return values
+        return as_dates(values) if self.kinds[j] == "date" else values
 
 # %% ../../nbs/ground/02_table.ipynb #c014
-_GAPS = ("NAType", "NaTType")
-
-
 def _is_gap(value):
     "None, NaN, pandas' NA and NaT"
     if isinstance(value, float):
         return value != value
-    return value is None or type(value).__name__ in _GAPS
-
-
-def _number(value):
-    return math.nan if _is_gap(value) else float(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 # %% ../../nbs/ground/02_table.ipynb #c014_b
 class Place(NamedTuple):
@@ -144,11 +134,9 @@ class Place(NamedTuple):
         "An error about this column"
         problem = f"{the_column(self.column)} of {sample_mark(self.sample)} {what}"
         remedy = f"{remedy}, or {leave_out(self.column)}"
-        return InputError(
-            problem, remedy, column=self.column, sample=self.sample, **fields
-        )
+        return InputError(problem, remedy, **self._asdict(), **fields)
 
-
+# %% ../../nbs/ground/02_table.ipynb #c014_d
 def _days(values, place):
     "Dates of any kind in days since 1970"
     import pandas as pd
@@ -169,24 +157,24 @@ def _seconds(values):
     return pd.to_timedelta(pd.Series(values)).dt.total_seconds().to_numpy(np.float64)
 
 # %% ../../nbs/ground/02_table.ipynb #c015
-def _as_numbers(values, place):
+def _floats(values, place):
     "Numbers and gaps as float64"
     try:
-        return np.array([_number(v) for v in values], dtype=np.float64)
+        found = [np.nan if _is_gap(v) else float(v) for v in values]
     except OverflowError:
         what = "holds numbers beyond 1e308"
         raise place.error(what, "divide the column by its unit") from None
+    return np.array(found, dtype=np.float64)
 
-
+# %% ../../nbs/ground/02_table.ipynb #c015_b
 def _mixed_error(values, kind, place, rows):
     "The error for a column of several kinds: it names the first odd value"
     fits = (int, float, np.number)
-    odd = (
+    odd = [
         i for i, v in enumerate(values) if not _is_gap(v) and not isinstance(v, fits)
-    )
-    i = next(odd, None)
-    what = kind if i is None else repr(str(values[i])[:30])
-    i = i or 0
+    ]
+    i = odd[0] if odd else 0
+    what = repr(str(values[i])[:30]) if odd else kind
     return place.error(
         f"holds neither numbers only nor texts only; row {verbatim(rows[i])} has a "
         f"{type(values[i]).__name__} ({verbatim(what)})",
@@ -205,8 +193,8 @@ _KINDS = {  # what pandas calls them
 }
 _KIND = {word: kind for kind, words in _KINDS.items() for word in words}
 
-
-def read_objects(values, place: Place, rows) -> tuple:
+# %% ../../nbs/ground/02_table.ipynb #c015_e
+def _read_objects(values, place, rows):
     "(kind, what is in it) of an array of Python's objects"
     from pandas.api.types import infer_dtype
 
@@ -224,30 +212,7 @@ def read_objects(values, place: Place, rows) -> tuple:
         return kind, _days(values, place)
     if kind == "duration":
         return kind, _seconds(values)
-    return kind, as_texts(values) if kind == "category" else _as_numbers(values, place)
-
-# %% ../../nbs/ground/02_table.ipynb #c018
-def _as_array(X):
-    "Lists of mixed rows as an array of objects, not of texts"
-    if np.ma.isMaskedArray(X):
-        return X
-    try:
-        A = np.asarray(X)
-    except ValueError:  # rows of different lengths
-        return np.asarray(X, dtype=object)
-    return np.asarray(X, dtype=object) if A.dtype.kind in "USmM" else A
-
-# %% ../../nbs/ground/02_table.ipynb #c018_a
-def as_floats(A: Any, name: str) -> Any:
-    "An array of numbers as float64, masked entries as NaN; None for anything else"
-    if isinstance(A, np.ma.MaskedArray):
-        A = np.ma.filled(A if A.dtype.kind == "f" else A.astype(float), np.nan)
-    if A.dtype.kind == "c":
-        problem = f"Complex data not supported: {sample_mark(name)} has dtype {A.dtype}"
-        raise InputError(problem, "pass real numbers", sample=name)
-    if A.dtype.kind not in "fiub":
-        return None
-    return np.ascontiguousarray(A, dtype=np.float64) if A.ndim else np.float64(A)
+    return kind, as_texts(values) if kind == "category" else _floats(values, place)
 
 # %% ../../nbs/ground/02_table.ipynb #c019
 def _check_is_table(X, name):
@@ -295,24 +260,40 @@ def _not_a_matrix(A, name):
     )
 
 # %% ../../nbs/ground/02_table.ipynb #c020_b
-def check_shape(A, name: str, min_points: int = 0):
-    "Two dimensions, a column at least, and enough rows"
-    if A.ndim != 2:
-        raise _not_a_matrix(A, name)
-    if A.shape[1] == 0:
+def check_shape(shape: tuple, name: str, min_points: int = 0):
+    "Raise unless a table of this shape has a column at least, and enough rows"
+    if shape[1] == 0:
         raise InputError(
             f"{sample_mark(name)}: Found array with 0 feature(s) "
-            f"(shape={A.shape}) while a minimum of 1 is required",
+            f"(shape={shape}) while a minimum of 1 is required",
             "pass at least one column",
             sample=name,
         )
-    if len(A) < min_points:
+    if shape[0] < min_points:
         raise InputError(
-            f"{sample_mark(name)} has n_samples={len(A)} point(s) "
-            f"(shape={A.shape}), at least {min_points} are required",
+            f"{sample_mark(name)} has n_samples={shape[0]} point(s) "
+            f"(shape={shape}), at least {min_points} are required",
             "collect more data",
             sample=name,
         )
+
+# %% ../../nbs/ground/02_table.ipynb #c018
+def _as_matrix(X, name):
+    "An array with rows and columns; of objects, not of texts, if rows are mixed"
+    try:
+        A = X if np.ma.isMaskedArray(X) else np.asarray(X)
+    except ValueError:  # rows of different lengths
+        A = np.asarray(X, dtype=object)
+    if A.dtype.kind in "USmM" and not np.ma.isMaskedArray(X):
+        A = np.asarray(X, dtype=object)
+    if A.ndim != 2:
+        raise _not_a_matrix(A, name)
+    if np.ma.isMaskedArray(A):  # what lies under the mask is no number
+        A = A.astype(np.float64).filled(np.nan)
+    if A.dtype.kind == "c":
+        problem = f"Complex data not supported: {sample_mark(name)} has dtype {A.dtype}"
+        raise InputError(problem, "pass real numbers", sample=name)
+    return A
 
 # %% ../../nbs/ground/02_table.ipynb #c021
 def _is_empty(kind, values):
@@ -333,13 +314,13 @@ def assemble(names, found, rows, name: str) -> Columns:
 # %% ../../nbs/ground/02_table.ipynb #c021_a
 def _read_array(X, name, start):
     "The columns of an array or a list"
-    A = _as_array(X)
-    check_shape(A, name)
-    numbers, names = as_floats(A, name), tuple(range(A.shape[1]))
-    rows = start + np.arange(len(A))
-    if numbers is not None:
+    A = _as_matrix(X, name)
+    check_shape(A.shape, name)
+    names, rows = tuple(range(A.shape[1])), start + np.arange(len(A))
+    if A.dtype.kind in "fiub":
+        numbers = np.ascontiguousarray(A, dtype=np.float64)
         return Columns(names, ("number",) * len(names), numbers, (), rows, name)
-    found = [read_objects(A[:, j], Place(j, name), rows) for j in names]
+    found = [_read_objects(A[:, j], Place(j, name), rows) for j in names]
     return assemble(names, found, rows, name)
 
 # %% ../../nbs/ground/02_table.ipynb #c024
@@ -347,19 +328,17 @@ def is_frame(X) -> bool:
     "Does this look like a data frame?"
     return hasattr(X, "columns") and hasattr(X, "shape")
 
-
-def _objects(s):
-    "A column as an array of Python's objects, also if these are lists"
-    return np.fromiter(s.to_list(), dtype=object, count=len(s))
-
 # %% ../../nbs/ground/02_table.ipynb #c024_a
 def _read_series(s, place, rows):
     "(kind, what is in it) of a column of a frame"
     import narwhals as nw
 
     dtype = s.dtype
-    if dtype in (nw.Object, nw.Unknown):
-        return read_objects(_objects(s), place, rows)
+    if dtype in (nw.Object, nw.Unknown, nw.String, nw.Categorical, nw.Enum):
+        objects = np.fromiter(s.to_list(), dtype=object, count=len(s))  # also of lists
+        if dtype in (nw.Object, nw.Unknown):
+            return _read_objects(objects, place, rows)
+        return "category", as_texts(objects)
     if dtype == nw.Boolean or dtype.is_numeric():
         kind = "boolean" if dtype == nw.Boolean else "number"
         return kind, np.asarray(s.cast(nw.Float64).to_numpy(), dtype=np.float64)
@@ -367,26 +346,12 @@ def _read_series(s, place, rows):
         return "date", _days(s.to_numpy(), place)
     if dtype == nw.Duration:
         return "duration", _seconds(s.to_numpy())
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return "category", as_texts(_objects(s))
     if s.is_null().all():
         return "empty", np.full(len(s), np.nan)
     what = f"holds {verbatim(dtype)}, of which no numbers, texts or dates can be made"
     raise place.error(what, "convert the column")
 
 # %% ../../nbs/ground/02_table.ipynb #c025
-def _names(X, name):
-    "The names of a frame's columns, each once"
-    names = list(getattr(X, "column_names", X.columns))
-    seen = set()
-    for c in map(str, names):
-        if c in seen:
-            problem = f"{sample_mark(name)} has two columns called {called(c)}"
-            raise InputError(problem, "rename one", sample=name, column=c)
-        seen.add(c)
-    return names
-
-
 def _row_names(X, start):
     "What the rows of a frame are called; only pandas has an index"
     index = getattr(X, "index", None)
@@ -400,10 +365,15 @@ def _read_frame(X, name, start):
     "The columns of a frame of any library"
     import narwhals as nw
 
-    names, rows = _names(X, name), _row_names(X, start)
-    if hasattr(X, "set_axis"):  # pandas: names may be numbers
-        X = X.set_axis([str(c) for c in names], axis=1)
-    check_shape(np.empty((len(X), len(names)), dtype=bool), name)
+    names, rows = list(getattr(X, "column_names", X.columns)), _row_names(X, start)
+    texts = [str(c) for c in names]  # in pandas, names may be numbers
+    if len(set(texts)) < len(texts):
+        c = next(c for k, c in enumerate(texts) if c in texts[:k])
+        problem = f"{sample_mark(name)} has two columns called {called(c)}"
+        raise InputError(problem, "rename one", sample=name, column=c)
+    check_shape((len(X), len(names)), name)
+    if hasattr(X, "set_axis"):
+        X = X.set_axis(texts, axis=1)
     try:
         frame = nw.from_native(X, eager_only=True)
     except TypeError:
@@ -411,7 +381,8 @@ def _read_frame(X, name, start):
             f"{name} is a {type(X).__name__}, which cannot be read; pass a frame of "
             "pandas, polars or pyarrow (pyarrow.Table.from_batches), or an array."
         ) from None
-    found = [_read_series(frame[str(c)], Place(c, name), rows) for c in names]
+    pairs = zip(names, texts)
+    found = [_read_series(frame[text], Place(c, name), rows) for c, text in pairs]
     return assemble(names, found, rows, name)
 
 # %% ../../nbs/ground/02_table.ipynb #c026
@@ -419,10 +390,13 @@ def read_columns(X, name: str = "X", start: int = 0) -> Columns:
     "Anything like a table; `start` rows come before these"
     if isinstance(X, Columns):
         return X
-    _check_is_table(X, name)
-    if hasattr(X, "to_frame") and getattr(X, "ndim", 1) == 1:
-        X = X.to_frame()  # one column of a frame
-    return _read_frame(X, name, start) if is_frame(X) else _read_array(X, name, start)
+    if not isinstance(X, np.ndarray):
+        _check_is_table(X, name)
+        if hasattr(X, "to_frame") and getattr(X, "ndim", 1) == 1:
+            X = X.to_frame()  # one column of a frame
+        if is_frame(X):
+            return _read_frame(X, name, start)
+    return _read_array(X, name, start)
 
 # %% ../../nbs/ground/02_table.ipynb #c031
 def _only_in(names, others, sample) -> list:
@@ -433,37 +407,36 @@ def _only_in(names, others, sample) -> list:
     some = ", ".join(map(called, extra[:8])) + more
     return [f"{some} only in {sample}"] if extra else []
 
-
+# %% ../../nbs/ground/02_table.ipynb #c031_j
 def column_order(
     want: tuple, have: tuple, samples: tuple = ("{X}", "{Y}"), remedy: str = ""
 ) -> list:
     "Where the columns `want` of one sample stand among those another has"
     first, second = samples
-    if not (has_names(want) and has_names(have)):
-        if len(want) != len(have):
-            raise InputError(
-                f"{first} has {len(want)} features but {second} has {len(have)}",
-                remedy or "give both samples the same columns in the same order",
-            )
-        return list(range(len(want)))
-    only = _only_in(want, have, first) + _only_in(have, want, second)
-    if only:
-        problem = f"the columns differ: {' and '.join(only)}"
-        raise InputError(problem, remedy or "give both the same columns")
-    place = {c: j for j, c in enumerate(have)}
-    return [place[c] for c in want]
+    if has_names(want) and has_names(have):
+        only = _only_in(want, have, first) + _only_in(have, want, second)
+        if only:
+            problem = f"the columns differ: {' and '.join(only)}"
+            raise InputError(problem, remedy or "give both the same columns")
+        place = {c: j for j, c in enumerate(have)}
+        return [place[c] for c in want]
+    if len(want) != len(have):
+        raise InputError(
+            f"{first} has {len(want)} features but {second} has {len(have)}",
+            remedy or "give both samples the same columns in the same order",
+        )
+    return list(range(len(want)))
 
 # %% ../../nbs/ground/02_table.ipynb #c031_c
-def trained_order(trained: tuple, have: tuple, name: str) -> list:
-    "Where the columns that a test was trained on stand among those of a sample"
+def check_trained(trained: tuple, have: tuple, name: str):
+    "Raise unless a sample has the columns that a test was trained on"
     try:
-        return column_order(trained, have)
+        column_order(trained, have)
     except InputError:
         got, want = f"{len(have)} features", str(len(trained))
         if len(have) == len(trained):
-            parts = (", ".join(map(str, some[:8])) for some in (have, trained))
-            got, want = map(verbatim, parts)
-            got = f"the columns {got}"
+            got = f"the columns {verbatim(', '.join(map(str, have[:8])))}"
+            want = verbatim(", ".join(map(str, trained[:8])))
         raise InputError(
             f"{sample_mark(name)} has {got}, but the test was trained on {want}",
             "pass the same columns",
@@ -488,18 +461,17 @@ def common_kind(a: str, b: str, column, samples: tuple) -> str:
 # %% ../../nbs/ground/02_table.ipynb #c031_g
 def in_kinds(columns: Columns, names: tuple, kinds: tuple) -> Columns:
     "The columns of these names, in this order, as these kinds"
-    if columns.names == tuple(names) and columns.kinds == tuple(kinds):
+    if (columns.names, columns.kinds) == (tuple(names), tuple(kinds)):
         return columns
-    at = {c: j for j, c in enumerate(columns.names)}
+    at = dict(zip(columns.names, zip(columns.kinds, columns.places)))
     empty = Texts(np.full(len(columns), -1, np.int32), ())
-    places, found = columns.places, []
+    found = []
     for name, kind in zip(names, kinds):
-        j = at[name]
-        place = places[j] - 1
-        if columns.kinds[j] == "category":
-            found.append((kind, columns.texts[place]))
+        old, place = at[name]
+        if old == "category":
+            found.append((kind, columns.texts[place - 1]))
         else:
-            values = columns.numbers[:, place]
+            values = columns.numbers[:, place - 1]
             found.append((kind, empty if kind == "category" else values))
     made = assemble(names, found, columns.rows, columns.name)
     return replace(made, kinds=tuple(kinds))
@@ -507,13 +479,14 @@ def in_kinds(columns: Columns, names: tuple, kinds: tuple) -> Columns:
 # %% ../../nbs/ground/02_table.ipynb #c032
 def match_columns(X: Columns, Y: Columns) -> tuple:
     "Both with the same names, kinds and order of columns"
+    if (X.names, X.kinds) == (Y.names, Y.kinds):
+        return X, Y
     samples = sample_mark(X.name), sample_mark(Y.name)
     order = column_order(X.names, Y.names, samples)
     names = X.names if X.named else Y.names
+    both = zip(X.kinds, (Y.kinds[j] for j in order), names)
+    kinds = tuple(common_kind(a, b, c, samples) for a, b, c in both)
     X, Y = (t if t.named else replace(t, names=names) for t in (X, Y))
-    pairs = zip(X.kinds, (Y.kinds[j] for j in order), X.names)
-    kind = {c: common_kind(a, b, c, samples) for a, b, c in pairs}
-    kinds = tuple(kind[c] for c in names)
     return in_kinds(X, names, kinds), in_kinds(Y, names, kinds)
 
 # %% ../../nbs/ground/02_table.ipynb #c033
