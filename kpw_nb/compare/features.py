@@ -146,8 +146,7 @@ class Axes:
 def normal_scores(ordered, T) -> np.ndarray:
     "(k, c) normal scores of columns, by their ranks among the (c, N) ordered values"
     N = ordered.shape[1]
-    pairs = zip(ordered, np.ascontiguousarray(T.T))
-    share = np.stack([both_sides(s, t) for s, t in pairs], axis=1) / (2 * N)
+    share = both_sides(ordered, T) / (2 * N)
     # a row beyond all of the pool keeps a finite score
     return ndtri(np.clip(share, 1 / (4 * N), 1 - 1 / (4 * N)))
 

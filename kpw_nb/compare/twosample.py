@@ -92,7 +92,7 @@ from kpw_nb.compare.statistics import (
     wasserstein_statistic,
 )
 from .stream import KEPT, stream
-from ..ground.table import column_order, match_columns, read_columns, trained_order
+from ..ground.table import check_trained, column_order, match_columns, read_columns
 from ..theory.transport import exact_transport
 
 # %% ../../nbs/compare/10_twosample.ipynb #c013
@@ -613,8 +613,8 @@ def short_name(p) -> str:
 def _table(family, values):
     "One `Candidate` for each column"
     z = zscores(np.vstack([values.observed, values.null]), normal=True)[0]
-    alone = map(permutation_pvalue, values.observed, values.null.T)
-    numbers = zip(values.observed.tolist(), z.tolist(), alone)
+    alone = permutation_pvalue(values.observed, values.null)
+    numbers = zip(values.observed.tolist(), z.tolist(), alone.tolist())
     return tuple(
         Candidate(short_name(c), *row, getattr(c, "sees", MOVES))
         for c, row in zip(family, numbers)
@@ -1116,7 +1116,9 @@ def held_out_samples(t, X, Y) -> tuple:
     "Both samples for a trained test: its columns in its order, and not its rows"
     X, Y = as_samples(X, Y)
     trained = t.columns_ or tuple(range(t.n_features_in_))
-    order = trained_order(trained, X.columns or tuple(range(X.values.shape[1])), "X")
+    have = X.columns or tuple(range(X.values.shape[1]))
+    check_trained(trained, have, "X")
+    order = column_order(trained, have)
     X, Y = _reorder(X, order), _reorder(Y, order)
     _check_rows(t, X)
     _check_rows(t, Y)
