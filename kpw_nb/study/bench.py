@@ -81,10 +81,9 @@ def our_iterations(p: Iteration, eta, iterations=100, gram=True, hold=True):
 # %% ../../nbs/study/06_bench.ipynb #c011
 def literal_iteration(p: Iteration, eta):
     "A function that does one iteration as the paper writes it, with no loop over pairs"
-    from kpw_nb.theory.descent import literal_gram
-
     n, d = p.n, len(p.P)
-    G = literal_gram(p.K, p.P, n)
+    signs = np.where(np.arange(len(p.K)) < n, 1, -1)
+    G = np.kron(signs[:, None] * p.K * signs, p.P)
     U = np.linalg.inv(np.linalg.cholesky(G + 1e-9 * np.eye(len(G)))).T
     s = np.random.default_rng(0).standard_normal(len(G))
     s /= np.linalg.norm(s)
