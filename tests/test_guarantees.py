@@ -258,7 +258,8 @@ def test_fixed_bias_is_the_literal_formula(n, m, d, p, B):
 
 
 def test_concentration_is_mcdiarmid():
-    n, alpha, B, p = 40, 0.1, 2.0, 1.3
+    n, alpha = 40, 0.1
+    B, p = 2.0, 1.3
     t = concentration(n, 30, alpha, B, p)
     assert math.exp(
         -2 * t**2 / ((2 * math.sqrt(B)) ** (2 * p) * (1 / n + 1 / 30))
