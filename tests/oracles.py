@@ -48,6 +48,11 @@ def naive_cost(A, U, s):
     )
 
 
+def naive_plan(u, v, s, A, U, eta):
+    "pi_ij = exp(-c_ij / eta + u_i + v_j)"
+    return np.exp(-naive_cost(A, U, s) / eta + u[:, None] + v)
+
+
 def naive_V(pi, A):
     "V = sum_ij pi_ij A_ij^T A_ij, of shape (dN, dN)"
     n, m = pi.shape

@@ -10,7 +10,6 @@ import csv
 import gzip
 import hashlib
 import io
-import math
 import os
 import re
 import sys
@@ -50,7 +49,7 @@ def first_line(error, most=160):
 # %% ../../nbs/ground/05_files.ipynb #c011
 @contextmanager
 def _reading(name, remedy):
-    "Whatever a broken file makes its reader say, as `InputError`"
+    "Any error of a reader as `InputError`"
     try:
         yield
     except InputError:
@@ -75,16 +74,15 @@ class InputFile:
     packed: "InputFile | None" = None  # the file that this was unpacked from
 
     @property
-    def suffix(self):
+    def suffix(self) -> str:
         return self.kind or Path(self.name).suffix.lower()
 
     def open(self):
         "A binary file that stands at its start"
-        if self.content is not None:
-            return io.BytesIO(self.content)
-        return Path(self.name).open("rb")
+        in_hand = self.content is not None
+        return io.BytesIO(self.content) if in_hand else Path(self.name).open("rb")
 
-    def facts(self):
+    def facts(self) -> dict:
         "What tells this file from any other: name, size and SHA-256"
         with (self.packed or self).open() as f:
             digest = hashlib.file_digest(f, "sha256").hexdigest()
@@ -92,39 +90,31 @@ class InputFile:
         return dict(name=Path(self.name).name, bytes=size, sha256=digest)
 
 # %% ../../nbs/ground/05_files.ipynb #c017
-KINDS = (".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet")
-PACKED = (".gz", ".zip")
-STDIN = "standard input"
+_KINDS = (".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet", ".gz", ".zip")
 
 
-def _check_place(name):
-    "Is there a file to read on disk?"
-    if Path(name).is_dir():
-        raise InputError(f"{name} is a folder", "give a file in it")
-    if not Path(name).exists():
-        raise InputError(
-            f"{name} does not exist", "check the name and the folder you are in"
-        )
-
-
-def _check_kind(name, kind, among=KINDS):
-    "Is it of a kind that is read?"
-    if kind not in among:
+def _check_kind(name, kind):
+    "Raise if files of this kind are not read"
+    if kind not in _KINDS:
         raise InputError(
             f"{name}: files of this kind are not read",
             "convert it to csv, tsv, npy, npz or parquet; gz and zip are unpacked",
         )
 
-
+# %% ../../nbs/ground/05_files.ipynb #c017_b
 def _check_filled(file):
-    "Can it be opened, and does it hold anything?"
+    "Raise if a file is missing, closed to us or empty"
+    if file.content is None and Path(file.name).is_dir():
+        raise InputError(f"{file.name} is a folder", "give a file in it")
     try:
         with file.open() as f:
             start = f.read(1)
+    except FileNotFoundError:
+        remedy = "check the name and the folder you are in"
+        raise InputError(f"{file.name} does not exist", remedy) from None
     except OSError as e:
-        raise InputError(
-            f"{file.name} cannot be opened ({e.strerror})", "check its permissions"
-        ) from None
+        problem = f"{file.name} cannot be opened ({e.strerror})"
+        raise InputError(problem, "check its permissions") from None
     if not start:
         raise InputError(f"{file.name} is empty", "write a table into it first")
 
@@ -132,45 +122,44 @@ def _check_filled(file):
 _PACK = "pack it again, or give the table itself"
 
 
-def _gunzip(file):
-    "The table in a gz file, named like x.csv.gz"
-    kind = Path(Path(file.name).stem).suffix.lower()
-    _check_kind(file.name, kind)
+def _member(archive, name):
+    "The name of the one table in a zip archive"
+    members = [
+        member
+        for member in archive.namelist()
+        if not member.endswith("/") and not member.startswith("__MACOSX/")
+    ]
+    if len(members) != 1:
+        listed = f" ({name_some(members)})" if members else ""
+        remedy = "unpack it and give one of them" if members else _PACK
+        raise InputError(f"{name} holds {len(members)} files{listed}", remedy)
+    return members[0]
+
+# %% ../../nbs/ground/05_files.ipynb #c019_b
+def _unpacked(file):
+    "The table in a gz file, named like x.csv.gz, or in a zip archive"
     with _reading(file.name, _PACK), file.open() as f:
-        return InputFile(file.name, gzip.decompress(f.read()), kind, file)
-
-
-def _unzip(file):
-    "The one table in a zip archive"
-    with _reading(file.name, _PACK), file.open() as f, zipfile.ZipFile(f) as archive:
-        members = [
-            name
-            for name in archive.namelist()
-            if not name.endswith("/") and not name.startswith("__MACOSX/")
-        ]
-        if len(members) != 1:
-            raise InputError(
-                f"{file.name} holds {len(members)} files"
-                + f" ({name_some(members)})" * bool(members),
-                "unpack it and give one of them" if members else _PACK,
-            )
-        kind = Path(members[0]).suffix.lower()
-        _check_kind(f"{file.name}, {members[0]}", kind)
-        return InputFile(file.name, archive.read(members[0]), kind, file)
+        if file.suffix == ".gz":
+            kind = Path(Path(file.name).stem).suffix.lower()
+            _check_kind(file.name, kind)
+            return InputFile(file.name, gzip.decompress(f.read()), kind, file)
+        with zipfile.ZipFile(f) as archive:
+            member = _member(archive, file.name)
+            kind = Path(member).suffix.lower()
+            _check_kind(f"{file.name}, {member}", kind)
+            return InputFile(file.name, archive.read(member), kind, file)
 
 # %% ../../nbs/ground/05_files.ipynb #c020
 def input_file(path, content=None):
     "The file, unpacked, if it can be opened and is not empty"
     if content is None and str(path) == "-":
-        file = InputFile(STDIN, sys.stdin.buffer.read(), ".csv")
+        file = InputFile("standard input", sys.stdin.buffer.read(), ".csv")
     else:
         file = InputFile(str(path), None if content is None else bytes(content))
-    if file.content is None:
-        _check_place(file.name)
-    _check_kind(file.name, file.suffix, KINDS + PACKED)
     _check_filled(file)
-    if file.suffix in PACKED:
-        file = _gunzip(file) if file.suffix == ".gz" else _unzip(file)
+    _check_kind(file.name, file.suffix)
+    if file.suffix in (".gz", ".zip"):
+        file = _unpacked(file)
         _check_filled(file)
     return file
 
@@ -178,21 +167,14 @@ def input_file(path, content=None):
 _MARKS = ",;\t|"
 
 
-def _outside(line):
-    "A line without quoted parts and, unless commas separate, without decimal commas"
-    line = re.sub(r'"[^"]*"', "", line)
-    if any(mark in line for mark in _MARKS[1:]):
-        line = re.sub(r"(?<=\d),(?=\d)", "", line)
-    return line
-
-
-def _separator(lines, suffix):
+def _separator(lines):
     "What stands between the fields"
-    if suffix == ".tsv":
-        return "\t"
-    first, second = (_outside(line) for line in (lines[0], lines[1 % len(lines)]))
-    some = [mark for mark in _MARKS if mark in first]
-    even = [mark for mark in some if first.count(mark) == second.count(mark)]
+    lines = [re.sub(r'"[^"]*"', "", line) for line in lines[:2]]
+    for k, line in enumerate(lines):
+        if any(mark in line for mark in _MARKS[1:]):
+            lines[k] = re.sub(r"(?<=\d),(?=\d)", "", line)  # decimal commas
+    some = [mark for mark in _MARKS if mark in lines[0]]
+    even = [mark for mark in some if lines[0].count(mark) == lines[-1].count(mark)]
     return (even + some + [","])[0]
 
 # %% ../../nbs/ground/05_files.ipynb #c026
@@ -200,31 +182,27 @@ _PLAIN = (
     "save it again as text in UTF-8, one row a line, "
     "every row with the same number of fields"
 )
-_GLANCE = 20  # rows that are looked at before a text is read
 
 
-def _as_text(file):
+def _open_text(file):
     return io.TextIOWrapper(file.open(), encoding="utf-8-sig", newline="")
 
 
 def _first_rows(file):
     "The separator and the first rows of a text"
-    with _as_text(file) as text:
-        lines = list(islice((line for line in text if line.strip()), _GLANCE))
+    with _open_text(file) as text:
+        lines = list(islice((line for line in text if line.strip()), 20))
     if any("\0" in line for line in lines):
         raise InputError(f"{file.name} is not plain text", _PLAIN)
     if not lines:
         raise InputError(f"{file.name} holds no rows", "write a table into it first")
-    separator = _separator(lines, file.suffix)
-    return separator, list(
-        csv.reader(lines, delimiter=separator, skipinitialspace=True)
-    )
+    mark = "\t" if file.suffix == ".tsv" else _separator(lines)
+    return mark, list(csv.reader(lines, delimiter=mark, skipinitialspace=True))
 
 # %% ../../nbs/ground/05_files.ipynb #c029
 _DAY = r"\d{4}-\d\d-\d\d"
 _TIME = r"\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|[+-]\d\d(:?\d\d)?))?"
 _DATE = re.compile(f"{_DAY}([T ]{_TIME})?", re.ASCII)  # ISO 8601
-_COMMA = re.compile(r"[-+]?\d+(,\d+)*(\.\d*)?(e[-+]?\d+)?", re.ASCII | re.I)
 
 
 def is_number(text):
@@ -233,14 +211,20 @@ def is_number(text):
         float(text)
     except ValueError:
         return False
-    return "_" not in text and text.isascii()
+    return "_" not in text and text.isascii()  # float() takes 1_000 and ١
+
+
+def _is_figure(text):
+    "Is this a number, with or without commas?"
+    return is_number(text.replace(",", ""))
 
 
 def _is_value(text):
     "Is this a number, a date or a truth value, and so hardly a name?"
     text = text.strip()
-    shaped = _DATE.fullmatch(text) or _COMMA.fullmatch(text)
-    return bool(shaped) or is_number(text) or text.lower() in ("true", "false")
+    return bool(
+        _is_figure(text) or _DATE.fullmatch(text) or text.lower() in ("true", "false")
+    )
 
 # %% ../../nbs/ground/05_files.ipynb #c032
 def _calendar(row):
@@ -250,7 +234,7 @@ def _calendar(row):
     days = all(_DATE.fullmatch(c) for c in values)
     return values if len(values) > 1 and (years or days) else []
 
-
+# %% ../../nbs/ground/05_files.ipynb #c032_c
 def _has_header(rows, name):
     "Does the first of these rows name the columns?"
     first, *below = rows
@@ -273,366 +257,127 @@ def _has_header(rows, name):
     )
 
 # %% ../../nbs/ground/05_files.ipynb #c035
-def _check_first(rows, name):
-    "Are these rows of data, as far as a glance can tell?"
-    words = rows[-1][0].split()
-    if len(rows[-1]) == 1 and len(words) > 1 and all(map(is_number, words)):
+def _check_spaces(row, name):
+    "Raise if the fields of a row are separated by spaces"
+    words = row[0].split()
+    if len(row) == 1 and len(words) > 1 and all(map(is_number, words)):
         raise InputError(
             f"{name}: the fields are separated by spaces",
             "separate the fields by commas, or by tabs in a tsv file",
         )
-    if len(rows) < 3:
-        return
+
+
+def _check_units(rows, name):
+    "Raise if the first row holds text wherever all others hold numbers"
     first, *below = rows
     numbers = [k for k, c in enumerate(zip(*below)) if all(map(is_number, c))]
     above = [first[k] for k in numbers if k < len(first)]
-    if above and all(c.strip() and not _is_value(c) for c in above):
+    if len(below) > 1 and above and all(c.strip() and not _is_value(c) for c in above):
         raise InputError(
             f"{name}: row 1 holds text where all others hold numbers "
-            f"({called(first[numbers[0]])} in column {numbers[0] + 1})",
+            f"({called(above[0])} in column {numbers[0] + 1})",
             "remove the lines without numbers, or say {header='yes'} if the first line "
             "names the columns",
         )
 
+# %% ../../nbs/ground/05_files.ipynb #c037_b
+def _matching(texts, is_like):
+    "Which of these texts (a series, perhaps with gaps) are like this?"
+    return texts.isin([t for t in texts.dropna().unique() if is_like(t)])
+
+
+def _first_other(texts, good):
+    "The first text that is not good, and its row; empty if there is none"
+    rows = np.flatnonzero(texts.notna() & ~good)
+    return (
+        f"{called(texts.iloc[rows[0]][:40])} in row {rows[0] + 1}" if len(rows) else ""
+    )
+
 # %% ../../nbs/ground/05_files.ipynb #c038
-def _dates(texts, where):
-    "Texts (None for a gap) as dates, or None if they are something else"
+def _dates(texts, shaped, where):
+    "Texts as dates; `shaped` marks those that look like one"
     import pandas as pd
 
-    known = [t is not None for t in texts]
-    shaped = [t is not None and bool(_DATE.fullmatch(t)) for t in texts]
-    if 2 * sum(shaped) <= sum(known):
-        return None
-    zoned = any(t[10:].endswith("Z") or re.search(".[+-]", t[10:]) for t in texts if t)
-    given = pd.Series(texts, dtype=object)
-    days = pd.to_datetime(given, format="ISO8601", errors="coerce", utc=zoned)
-    wrong = np.array(known) & ~(days.notna().to_numpy() & shaped)
-    if wrong.any():
-        row = wrong.argmax()
+    days = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
+    if other := _first_other(texts, shaped & days.notna()):
         raise InputError(
-            f"{where} holds dates, but {called(texts[row][:40])} in row {row + 1} is "
-            "none",
+            f"{where} holds dates, but {other} is none",
             "write all dates like 2020-12-31, and leave unknown ones empty",
         )
-    return days.dt.tz_localize(None) if zoned else days
+    return days.dt.tz_localize(None)
 
 # %% ../../nbs/ground/05_files.ipynb #c042
-def _is_figure(text):
-    "Is this a number, with or without commas?"
-    return is_number(text) or bool(_COMMA.fullmatch(text))
-
-
 def _comma_numbers(texts, separator, where):
-    "Numbers with commas (None for a gap) as numbers, if these are decimal commas"
-    import pandas as pd
-
-    points = texts
-    if separator != ",":
-        points = [None if t is None else t.replace(",", ".") for t in texts]
-    if all(is_number(t) for t in points if t is not None):
-        return pd.Series([math.nan if t is None else float(t) for t in points])
-    row, text = next((i, t) for i, t in enumerate(texts) if t and "," in t)
-    raise InputError(
-        f"{where} does not hold numbers ({called(text[:40])} in row {row + 1})",
-        "write decimals with a point, and thousands without a comma",
-    )
+    "Numbers with commas as numbers, if these are decimal commas"
+    points = texts if separator == "," else texts.str.replace(",", ".")
+    if other := _first_other(texts, _matching(points, is_number)):
+        raise InputError(
+            f"{where} does not hold numbers ({other})",
+            "write decimals with a point, and thousands without a comma",
+        )
+    return points.astype(object).astype(float)  # Python's float() keeps every bit
 
 # %% ../../nbs/ground/05_files.ipynb #c045
-_FEW = 10  # different whole numbers that may be names of classes
-
-
-def _check_slips(texts, where):
-    "An error for a text among numbers that were measured"
-    known = [t for t in texts if t is not None]
-    figures = {t for t in known if _is_figure(t)}
-    measured = len(figures) > _FEW or any("." in t or "," in t for t in figures)
-    if not measured or 2 * sum(t in figures for t in known) <= len(known):
-        return
-    row = next(i for i, t in enumerate(texts) if t is not None and t not in figures)
-    raise InputError(
-        f"{where} holds numbers, but {called(texts[row][:40])} in row {row + 1} is "
-        "none",
-        "fix it, leave it empty if it is unknown, or leave the column out with {drop}",
-    )
+def _check_slips(texts, figures, where):
+    "Raise for a text among numbers that were measured; `figures` marks the numbers"
+    numbers = texts[figures].unique()
+    # up to ten whole numbers may be names of classes
+    measured = len(numbers) > 10 or any("." in t or "," in t for t in numbers)
+    if measured and 2 * figures.sum() > texts.count():
+        raise InputError(
+            f"{where} holds numbers, but {_first_other(texts, figures)} is none",
+            "fix it, leave it empty if it is unknown, or leave the column out with "
+            "{drop}",
+        )
 
 # %% ../../nbs/ground/05_files.ipynb #c047
 def _typed_texts(column, separator, where):
-    "A column of texts as what it holds"
-    import pandas as pd
-
-    given = [t if isinstance(t, str) else None for t in column.tolist()]
-    texts = [t and t.rstrip() for t in given]
-    known = [t for t in texts if t is not None]
-    found = None
-    if any(map(_DATE.fullmatch, known[:_GLANCE])):
-        found = _dates(texts, where)
-    elif any(map(_is_figure, known[:_GLANCE])):
-        if all(map(_is_figure, known)):
-            found = _comma_numbers(texts, separator, where)
-        else:
-            _check_slips(texts, where)
-    if found is None and texts != given:
-        found = pd.Series(texts, dtype=column.dtype)
-    return column if found is None else found
-
-
-def _typed_objects(column):
-    "Truth values with gaps, and whole numbers beyond 64 bits"
-    if all(isinstance(v, bool) for v in column.dropna()):
-        return column.astype("boolean")
-    return column.astype(float)
+    "A column of texts as what it holds: dates, numbers or texts"
+    texts = column.str.rstrip()
+    shaped = _matching(texts, _DATE.fullmatch)
+    if 2 * shaped.sum() > texts.count():
+        return _dates(texts, shaped, where)
+    figures = _matching(texts, _is_figure)
+    if figures.sum() == texts.count():
+        return _comma_numbers(texts, separator, where)
+    _check_slips(texts, figures, where)
+    return texts
 
 # %% ../../nbs/ground/05_files.ipynb #c048
 def _typed(frame, separator, name):
     "The columns of a text as what they hold"
     import pandas as pd
 
-    plain = [dtype.kind in "fiub" for dtype in frame.dtypes]
-    if all(plain):
-        return frame
-    columns = {c: frame[c] for c in frame}
-    for c in frame.columns[~np.array(plain)]:
-        if pd.api.types.infer_dtype(columns[c], skipna=True) == "string":
-            where = f"{name}: column {called(c)}"
-            columns[c] = _typed_texts(columns[c], separator, where)
-        else:
-            columns[c] = _typed_objects(columns[c])
-    return pd.DataFrame(columns)
-
-# %% ../../nbs/ground/05_files.ipynb #c051
-class _Contents(NamedTuple):
-    "What is in a file, before it is read"
-
-    names: list
-    named: bool  # does the file name its columns?
-    read: (
-        object  # a function of the wanted names, and of those to be read as they stand
-    )
-
-
-def _numbered(width):
-    "Names of columns that have none"
-    return [f"column {k + 1}" for k in range(width)]
-
-
-def _check_fields(file, separator, width, named):
-    "Has every row as many fields as the first?"
-    with _as_text(file) as text:
-        rows = csv.reader(text, delimiter=separator, skipinitialspace=True)
-        counts = (len(row) for row in rows if row and row != [""])
-        for row, count in enumerate(counts, 1 - named):
-            if count != width:
-                raise InputError(
-                    f"{file.name}: row {row} has {count} of {width} fields", _PLAIN
-                )
-
-# %% ../../nbs/ground/05_files.ipynb #c053
-def _parsed(file, options):
-    "The whole text as a frame"
-    import pandas as pd
-
-    if int(pd.__version__.split(".")[0]) < 3:
-        options = options | dict(float_precision="round_trip")
-    with warnings.catch_warnings(), file.open() as f:
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        return pd.read_csv(f, **options)
-
-
-def _read_text(file, contents, separator, keep, aside):
-    "The chosen columns of a text; those set aside stay as they stand"
-    names, named = contents
-    options = dict(
-        sep=separator,
-        names=names,
-        header=0 if named else None,
-        index_col=False,
-        encoding="utf-8-sig",
-        skipinitialspace=True,
-        low_memory=False,
-        dtype=dict.fromkeys(aside, str),
-    )
-    frame = _parsed(file, options)
-    if len(names) > 1 and frame[names[-1]].isna().any():
-        _check_fields(file, separator, len(names), named)
-    kept = _typed(frame[keep], separator, file.name)
-    return kept, frame[aside]
-
-# %% ../../nbs/ground/05_files.ipynb #c054
-def _text(file, header):
-    "The contents of a csv, tsv or txt file"
-    with _reading(file.name, _PLAIN):
-        separator, rows = _first_rows(file)
-    named = _has_header(rows, file.name) if header == "auto" else header == "yes"
-    names = _numbered(len(rows[0]))
-    if named:
-        names = [c.strip() or f"unnamed{k}" for k, c in enumerate(rows[0], 1)]
-    if data := rows[named:]:
-        _check_first(data, file.name)
-    read = partial(_read_text, file, (names, named), separator)
-    return _Contents(names, named, read)
-
-# %% ../../nbs/ground/05_files.ipynb #c057
-_PARQUET = "write it again as parquet, or convert it to csv"
-
-
-def _read_parquet(file, keep, aside):
-    "The chosen columns of a parquet file"
-    import pyarrow.parquet as pq
-
-    with file.open() as f, pq.ParquetFile(f) as table:
-        _check_flat(table.schema_arrow, [*keep, *aside], file.name)
-        frame = table.read([*keep, *aside]).to_pandas(ignore_metadata=True)
-    return frame[keep], frame[aside]
-
-
-def _check_flat(schema, names, name):
-    "Has every cell of these columns one value?"
-    for c in names:
-        kind = schema.field(c).type
-        if kind.num_fields:  # a list or a record
-            what = verbatim(first_line(kind, 40))
-            raise InputError(
-                f"{name}: column {called(c)} holds {what} in every cell",
-                f"write its parts as columns, or leave it out with {option('drop', c)}",
-            )
-
-
-def _parquet(file, header):
-    "The contents of a parquet file"
-    try:
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise InputError(
-            f"{file.name}: reading parquet needs pyarrow",
-            "run pip install pyarrow, or convert the file to csv or npy",
-        ) from None
-    with _reading(file.name, _PARQUET):
-        with file.open() as f, pq.ParquetFile(f) as table:
-            names = table.schema_arrow.names
-    names = [c for c in names if not c.startswith("__index_level_")]
-    return _Contents(names, True, partial(_read_parquet, file))
-
-# %% ../../nbs/ground/05_files.ipynb #c060
-_ARRAY = "write it again with numpy.save or numpy.savez, as plain numbers"
-_MAGIC = {".npy": b"\x93NUMPY", ".npz": b"PK"}
-
-
-def _matrix(A, name):
-    "An array of a file as a matrix"
-    if A.dtype.names or A.dtype.kind not in "fiub":
-        raise InputError(
-            f"{name} holds {A.dtype} values, not plain real numbers",
-            "convert it with .astype(float) and save it again, "
-            "or write a table with text as csv or parquet",
-        )
-    if A.ndim == 1:
-        A = A[:, None]
-    if A.ndim != 2:
-        raise InputError(
-            f"{name} holds an array of shape {A.shape}",
-            "reshape it to (rows, columns), for example with A.reshape(len(A), -1)",
-        )
-    return A
-
-
-def _check_start(file):
-    "NumPy takes every file that it does not know for a pickle"
-    with file.open() as f:
-        known = f.read(6).startswith(_MAGIC[file.suffix])
-    if not known:
-        kind = file.suffix[1:]
-        raise InputError(
-            f"{file.name} is not an {kind} file, whatever its name says", _ARRAY
-        )
-
-# %% ../../nbs/ground/05_files.ipynb #c063
-def _npz_arrays(file):
-    "All arrays of an npz file, by name"
-    with _reading(file.name, _ARRAY):
-        _check_start(file)
-        with file.open() as f, np.load(f, allow_pickle=False) as arrays:
-            return {name: _matrix(arrays[name], file.name) for name in arrays.files}
-
-
-def _npy_array(file):
-    "The array of an npy file"
-    with _reading(file.name, _ARRAY):
-        _check_start(file)
-        if file.content is None:
-            return _matrix(np.load(file.name, "r", allow_pickle=False), file.name)
-        with file.open() as f:
-            return _matrix(np.load(f, allow_pickle=False), file.name)
-
-
-def _from_array(A):
-    "The contents of a matrix"
-    names = _numbered(A.shape[1])
-    place = {c: k for k, c in enumerate(names)}
-
-    def read(keep, aside):
-        import pandas as pd
-
-        parts = ([place[c] for c in part] for part in (keep, aside))
-        return tuple(
-            pd.DataFrame(np.array(A[:, k]), columns=part)
-            for k, part in zip(parts, (keep, aside))
-        )
-
-    return _Contents(names, False, read)
-
-# %% ../../nbs/ground/05_files.ipynb #c064
-def _npy(file, header):
-    "The contents of an npy file"
-    return _from_array(_npy_array(file))
-
-
-def _npz(file, header):
-    "The contents of an npz file with one array"
-    arrays = _npz_arrays(file)
-    if len(arrays) != 1:
-        raise InputError(
-            f"{file.name} holds {len(arrays)} arrays ({name_some(arrays)})",
-            "give it alone if they are X and Y, or save one array in each file",
-        )
-    (A,) = arrays.values()
-    return _from_array(A)
-
-
-_READERS = dict(zip(KINDS, (_text, _text, _text, _npy, _npz, _parquet), strict=True))
-_REMEDIES = {".npy": _ARRAY, ".npz": _ARRAY, ".parquet": _PARQUET}
+    typed = {}
+    for c in frame.columns[[dtype.kind not in "fiub" for dtype in frame.dtypes]]:
+        kind = pd.api.types.infer_dtype(frame[c], skipna=True)
+        if kind == "string":
+            typed[c] = _typed_texts(frame[c], separator, f"{name}: column {called(c)}")
+        else:  # truth values with gaps, or whole numbers beyond 64 bits
+            typed[c] = frame[c].astype("boolean" if kind == "boolean" else float)
+    return pd.DataFrame(dict(frame.items()) | typed) if typed else frame
 
 # %% ../../nbs/ground/05_files.ipynb #c067
-def _in_full(given, contents, names):
-    "A name as the table has it"
-    numbered = f"column {given}"
-    return numbered if not contents.named and numbered in names else given
-
-
-def _given(option, contents):
-    "The names that an option lists"
-    names = set(contents.names)
-    given = []
-    for item in [option] if isinstance(option, str) else option or ():
+def _asked(given, names, named):
+    "The columns that an option names"
+    short = {} if named else {str(k): c for k, c in enumerate(names, 1)}
+    asked = []
+    for item in [given] if isinstance(given, str) else given or ():
         parts = [item] if item in names else item.split(",")
-        given += [c.strip() for c in parts if c.strip()]
-    return [_in_full(c, contents, names) for c in given]
+        asked += [short.get(c.strip(), c.strip()) for c in parts if c.strip()]
+    return asked
 
-
-def _check_names(name, names, **options):
-    "Does the file have every column that an option asks for, once?"
+# %% ../../nbs/ground/05_files.ipynb #c067_b
+def _check_names(name, names, asked):
+    "Raise if the file does not have every column that an option asks for, once"
     counts = Counter(names)
-    if twice := [c for c, many in counts.items() if many > 1]:
-        raise InputError(
-            f"{name}: the column name {called(twice[0])} stands twice in the header",
-            "rename one",
-        )
-    for name_of, asked in options.items():
-        for c in asked:
-            if c not in counts:
-                raise InputError(
-                    f"{name} has no column {called(c)} for {{{name_of}}}",
-                    f"it has {name_some(names)}",
-                )
+    if twice := [c for c in counts if counts[c] > 1]:
+        problem = f"the column name {called(twice[0])} stands twice in the header"
+        raise InputError(f"{name}: {problem}", "rename one")
+    for key, columns in asked.items():
+        if missing := [c for c in columns if c not in counts]:
+            problem = f"{name} has no column {called(missing[0])} for {{{key}}}"
+            raise InputError(problem, f"it has {name_some(names)}")
 
 # %% ../../nbs/ground/05_files.ipynb #c070
 class _Chosen(NamedTuple):
@@ -641,64 +386,180 @@ class _Chosen(NamedTuple):
     keep: list
     label: list  # one name, or none
     id: list
+    named: bool  # does the file name its columns?
+
+    @property
+    def all(self):
+        return self.keep + self.label + self.id
 
 
-def _check_blank(name, contents, keep):
-    "Is no column without a name among these?"
-    names = enumerate(contents.names, 1)
-    blank = {f"unnamed{k}": k for k, c in names if c == f"unnamed{k}"}
-    found = [c for c in keep if c in blank]
-    if contents.named and found:
+def _check_unnamed(name, names, keep):
+    "Raise if a column without a name is among these"
+    blank = {c: k for k, c in enumerate(names, 1) if c == f"unnamed{k}"}
+    if found := [c for c in keep if c in blank]:
+        drop, id = option("drop", found[0]), option("id", found[0])
         raise InputError(
             f"{name}: column {blank[found[0]]} has no name, as if it were an index",
-            f"leave it out with {option('drop', found[0])}, take it for the names of "
-            f"the rows with {option('id', found[0])}, or list what you want with "
-            "{columns}",
+            f"leave it out with {drop}, take it for the names of the rows with {id}, "
+            "or list what you want with {columns}",
         )
 
-
-def _select(name, contents, columns=(), drop=(), label=None, id=None):
-    "The columns to read and those to set aside"
-    columns, drop = _given(columns, contents), _given(drop, contents)
-    names = set(contents.names)
-    label, id = (
-        [] if c is None else [_in_full(c, contents, names)] for c in (label, id)
-    )
-    options = dict(columns=columns, drop=drop, label=label, id=id)
-    _check_names(name, contents.names, **options)
+# %% ../../nbs/ground/05_files.ipynb #c070_b
+def _choose(name, options, names, named):
+    "The columns to keep and those to set aside"
+    known = dict.fromkeys(names)
+    asked = {key: _asked(given, known, named) for key, given in options.items()}
+    _check_names(name, names, asked)
+    columns, label, id = asked["columns"], asked["label"], asked["id"]
+    if len(label) > 1 or len(id) > 1:
+        raise InputError("{label} and {id} name one column each", "give one name")
     if label and label == id:
-        raise InputError(
-            f"{{label}} and {{id}} both name {called(label[0])}", "give two columns"
-        )
-    without = {*drop, *label, *id}
-    keep = [c for c in dict.fromkeys(columns or contents.names) if c not in without]
+        problem = f"{{label}} and {{id}} both name {called(label[0])}"
+        raise InputError(problem, "give two columns")
+    without = {*asked["drop"], *label, *id}
+    keep = [c for c in dict.fromkeys(columns or names) if c not in without]
     if not keep:
+        remedy = "name fewer in {drop} or more in {columns}"
+        raise InputError(f"{name}: no column is left", remedy)
+    if named and not columns:
+        _check_unnamed(name, names, keep)
+    return _Chosen(keep, label, id, named)
+
+# %% ../../nbs/ground/05_files.ipynb #c051
+def _check_fields(file, separator, width, named):
+    "Raise if a row has not as many fields as the first"
+    with _open_text(file) as text:
+        rows = csv.reader(text, delimiter=separator, skipinitialspace=True)
+        counts = (len(row) for row in rows if row and row != [""])
+        for row, count in enumerate(counts, 1 - named):
+            if count != width:
+                problem = f"{file.name}: row {row} has {count} of {width} fields"
+                raise InputError(problem, _PLAIN)
+
+# %% ../../nbs/ground/05_files.ipynb #c053
+def _parsed(file, separator, names, named, aside):
+    "A text as a frame; columns set aside stay texts"
+    import pandas as pd
+
+    options = dict(sep=separator, encoding="utf-8-sig", skipinitialspace=True)
+    options |= dict(names=names, header=0 if named else None, index_col=False)
+    options |= dict(dtype=dict.fromkeys(aside, str), low_memory=False)
+    if pd.__version__ < "3":
+        options |= dict(float_precision="round_trip")
+    with warnings.catch_warnings(), file.open() as f:
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        frame = pd.read_csv(f, **options)
+    if len(names) > 1 and frame[names[-1]].isna().any():
+        _check_fields(file, separator, len(names), named)
+    return frame
+
+# %% ../../nbs/ground/05_files.ipynb #c054
+def _numbered(width):
+    "Names of columns that have none"
+    return [f"column {k + 1}" for k in range(width)]
+
+
+def _read_text(file, header, choose):
+    "The chosen columns of a csv, tsv or txt file"
+    separator, rows = _first_rows(file)
+    named = _has_header(rows, file.name) if header == "auto" else header == "yes"
+    names = _numbered(len(rows[0]))
+    if named:
+        names = [c.strip() or f"unnamed{k}" for k, c in enumerate(rows[0], 1)]
+    if data := rows[named:]:
+        _check_spaces(data[-1], file.name)
+        _check_units(data, file.name)
+    chosen = choose(names, named)
+    aside = chosen.label + chosen.id
+    frame = _parsed(file, separator, names, named, aside)
+    kept = _typed(frame[chosen.keep], separator, file.name)
+    return kept.join(frame[aside]), chosen
+
+# %% ../../nbs/ground/05_files.ipynb #c057_b
+def _read_parquet(file, header, choose):
+    "The chosen columns of a parquet file"
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        problem = f"{file.name}: reading parquet needs pyarrow"
+        remedy = "run pip install pyarrow, or convert the file to csv or npy"
+        raise InputError(problem, remedy) from None
+    with file.open() as f, pq.ParquetFile(f) as table:
+        names = table.schema_arrow.names
+        chosen = choose([c for c in names if not c.startswith("__index_level_")], True)
+        frame = table.read(chosen.all).to_pandas(ignore_metadata=True)
+    return frame, chosen
+
+# %% ../../nbs/ground/05_files.ipynb #c060
+def _matrix(A, name):
+    "An array of a file as a matrix"
+    if A.dtype.names or A.dtype.kind not in "fiub":
         raise InputError(
-            f"{name}: no column is left", "name fewer in {drop} or more in {columns}"
+            f"{name} holds {A.dtype} values, not plain real numbers",
+            "convert it with .astype(float) and save it again, "
+            "or write a table with text as csv or parquet",
         )
-    if not columns:
-        _check_blank(name, contents, keep)
-    return _Chosen(keep, label, id)
+    if A.ndim not in (1, 2):
+        raise InputError(
+            f"{name} holds an array of shape {A.shape}",
+            "reshape it to (rows, columns), for example with A.reshape(len(A), -1)",
+        )
+    return A.reshape(len(A), -1) if A.ndim == 1 else A
+
+# %% ../../nbs/ground/05_files.ipynb #c063
+_ARRAY = "write it again with numpy.save or numpy.savez, as plain numbers"
+_MAGIC = {".npy": b"\x93NUMPY", ".npz": b"PK"}
+
+
+def _arrays(file):
+    "The arrays of an npy or npz file, by name"
+    kind = file.suffix[1:]
+    with file.open() as f:
+        if not f.read(6).startswith(_MAGIC[file.suffix]):
+            problem = f"{file.name} is not an {kind} file, whatever its name says"
+            raise InputError(problem, _ARRAY)
+        f.seek(0)
+        if kind == "npz":
+            with np.load(f, allow_pickle=False) as arrays:
+                return {k: _matrix(arrays[k], file.name) for k in arrays.files}
+        source, mode = (file.name, "r") if file.content is None else (f, None)
+        return {"": _matrix(np.load(source, mode, allow_pickle=False), file.name)}
+
+# %% ../../nbs/ground/05_files.ipynb #c064
+def _read_matrix(A, choose):
+    "The chosen columns of a matrix"
+    import pandas as pd
+
+    frame = pd.DataFrame(A, columns=_numbered(A.shape[1]))
+    chosen = choose(list(frame), False)
+    return frame[chosen.all].copy(), chosen  # a copy: the mapped file may change
+
+
+def _read_array(file, header, choose):
+    "The chosen columns of an npy file, or of an npz file with one array"
+    arrays = _arrays(file)
+    if len(arrays) != 1:
+        raise InputError(
+            f"{file.name} holds {len(arrays)} arrays ({name_some(arrays)})",
+            "give it alone if they are X and Y, or save one array in each file",
+        )
+    return _read_matrix(*arrays.values(), choose)
 
 # %% ../../nbs/ground/05_files.ipynb #c073
-def _whole(value):
-    "A number without a fraction as a whole one"
-    floats = (float, np.floating)
-    return int(value) if isinstance(value, floats) and value.is_integer() else value
-
-
-def _check_gaps(column, what, remedy):
-    "Is there something in every row?"
+def _entries(column, what, remedy):
+    "The entries of a column without gaps; numbers without a fraction as whole ones"
     gaps = np.flatnonzero(column.isna())
     if len(gaps):
         problem = f"{what} {called(column.name)} is empty in row {gaps[0] + 1}"
         raise InputError(problem, remedy, column=column.name, row=int(gaps[0]) + 1)
+    values = column.tolist()
+    return [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
 
 
 def _labels(column, name):
     "The texts of a label column"
-    _check_gaps(column, f"{name}: the label column", "fill it or drop the row")
-    return np.array([str(_whole(v)).strip() for v in column], dtype=object)
+    entries = _entries(column, f"{name}: the label column", "fill it or drop the row")
+    return np.array([str(v).strip() for v in entries], dtype=object)
 
 # %% ../../nbs/ground/05_files.ipynb #c076
 def _ids(column, labels, name):
@@ -706,8 +567,8 @@ def _ids(column, labels, name):
     import pandas as pd
 
     fill = "fill it, or leave {id} out to count the rows"
-    _check_gaps(column, f"{name}: the column for {{id}},", fill)
-    ids = pd.Index([_whole(v) for v in column.tolist()], name=column.name)
+    entries = _entries(column, f"{name}: the column for {{id}},", fill)
+    ids = pd.Index(entries, name=column.name)
     pairs = pd.DataFrame(dict(id=ids, label="" if labels is None else labels))
     twice = np.flatnonzero(pairs.duplicated())
     if len(twice):
@@ -736,23 +597,28 @@ class Table:
         return Path(self.path).name
 
 # %% ../../nbs/ground/05_files.ipynb #c080
-def _table(file, contents, options, path):
-    "The chosen columns as a table"
+def _table(frame, chosen, path, file):
+    "The columns of a reader as a table, with labels and names of rows"
     import pandas as pd
 
-    chosen = _select(file.name, contents, **options)
-    with _reading(file.name, _REMEDIES.get(file.suffix, _PLAIN)):
-        frame, aside = contents.read(chosen.keep, chosen.label + chosen.id)
     if len(frame) < 2:
         many = "no rows" if len(frame) == 0 else "one row"
         raise InputError(f"{path} has {many} of data", "at least 2 are needed")
     labels = None
     index = pd.RangeIndex(1, len(frame) + 1)
     if chosen.label:
-        labels = _labels(aside[chosen.label[0]], path)
+        labels = _labels(frame[chosen.label[0]], path)
     if chosen.id:
-        index = _ids(aside[chosen.id[0]], labels, path)
-    return Table(frame.set_axis(index), contents.named, labels, path, file)
+        index = _ids(frame[chosen.id[0]], labels, path)
+    kept = frame[chosen.keep].set_axis(index)
+    return Table(kept, chosen.named, labels, path, file)
+
+# %% ../../nbs/ground/05_files.ipynb #c080_b
+def _reader(kind):
+    "The function that reads files of a kind, and what to do if it fails"
+    if kind == ".parquet":
+        return _read_parquet, "write it again as parquet, or convert it to csv"
+    return (_read_array, _ARRAY) if kind in _MAGIC else (_read_text, _PLAIN)
 
 # %% ../../nbs/ground/05_files.ipynb #c081
 def read_table(
@@ -805,23 +671,21 @@ def read_table(
     """
     file = input_file(path, content)
     options = dict(columns=columns, drop=drop, label=label, id=id)
-    return _table(file, _READERS[file.suffix](file, header), options, file.name)
+    read, remedy = _reader(file.suffix)
+    with _reading(file.name, remedy):
+        frame, chosen = read(file, header, partial(_choose, file.name, options))
+    return _table(frame, chosen, file.name, file)
 
 # %% ../../nbs/ground/05_files.ipynb #c088
-def _is_finite(value):
-    return isinstance(value, (bool, int, float)) and math.isfinite(value)
-
-
-def _entry_error(table, column):
-    "The error for the first entry of a column that is no number"
-    pairs = zip(column.index, column.tolist())
-    bad = [(row, value) for row, value in pairs if not _is_finite(value)]
-    row, value = next((b for b in bad if not is_number(str(b[1]))), bad[0])
+def _entry_error(table, column, place):
+    "The error for an entry that is no finite number"
+    row, value = column.index[place], column.iloc[place]
     what = f"column {called(column.name)}" if table.named else column.name
     remedy = f"leave the column out with {option('drop', column.name)}"
-    gap = value is None or value != value
-    if gap or value in (math.inf, -math.inf):
-        what += f", row {verbatim(row)} {'is empty or NaN' if gap else 'is infinite'}"
+    missing = column.isna().iloc[place]
+    if missing or value in (np.inf, -np.inf):
+        state = "is empty or NaN" if missing else "is infinite"
+        what += f", row {verbatim(row)} {state}"
         remedy = f"drop or fill such rows, or {remedy}"
     else:
         text = called(first_line(value, 40))
@@ -833,29 +697,30 @@ def as_numbers(table) -> "Sample":
     "A table of numbers only, as a sample"
     from kpw_nb.ground.sample import as_sample
 
-    for c, dtype in table.frame.dtypes.items():
-        column = table.frame[c]
-        if dtype.kind not in "fiub" or not np.isfinite(column.to_numpy(float)).all():
-            raise _entry_error(table, column)
+    for _, column in table.frame.items():
+        numeric = column.dtype.kind in "fiub"
+        if numeric:
+            bad = ~np.isfinite(column.to_numpy(float, na_value=np.nan))
+        else:  # the first word, or the first entry if all look like numbers
+            bad = np.array([not is_number(str(v)) for v in column.tolist()])
+        if not numeric or bad.any():
+            raise _entry_error(table, column, bad.argmax())
     return as_sample(table.frame, table.name)
 
 # %% ../../nbs/ground/05_files.ipynb #c091
 def same_columns(A, B):
     "Both tables with the same columns, in the order of A"
     tables = A, B
-    named = A.named and B.named
-    counted = tuple(range(A.frame.shape[1])), tuple(range(B.frame.shape[1]))
-    names = [tuple(t.frame.columns) for t in tables] if named else counted
-    remedy = "choose common ones with {columns}, or leave out with {drop}"
-    if not named:
-        remedy = "give both the same columns, or choose them with {columns}"
-    called_as = (
-        verbatim(A.name if named else A.path),
-        verbatim(B.name if named else B.path),
-    )
-    order = column_order(*names, called_as, remedy)
-    if named:
+    if A.named and B.named:
+        names = (tuple(t.frame) for t in tables)
+        called_as = tuple(verbatim(t.name) for t in tables)
+        remedy = "choose common ones with {columns}, or leave out with {drop}"
+        order = column_order(*names, called_as, remedy)
         return A, replace(B, frame=B.frame.iloc[:, order])
+    counts = (tuple(range(t.frame.shape[1])) for t in tables)
+    called_as = tuple(verbatim(t.path) for t in tables)
+    remedy = "give both the same columns, or choose them with {columns}"
+    column_order(*counts, called_as, remedy)
     columns = (B if B.named else A).frame.columns
     return tuple(replace(t, frame=t.frame.set_axis(columns, axis=1)) for t in tables)
 
@@ -873,17 +738,30 @@ class Samples:
 def _two_files(x, y, label, options):
     "A file for each sample"
     if label is not None:
-        raise InputError(
-            "{label} is for one file with both samples",
-            "give one file, or leave {label} out",
-        )
+        remedy = "give one file, or leave {label} out"
+        raise InputError("{label} is for one file with both samples", remedy)
     if str(x) == str(y) == "-":
-        raise InputError(
-            "both samples cannot come from the standard input",
-            "give a file for one of them, or one table with {label}",
-        )
+        remedy = "give a file for one of them, or one table with {label}"
+        raise InputError("both samples cannot come from the standard input", remedy)
     A, B = same_columns(read_table(x, **options), read_table(y, **options))
     return Samples(A.frame, B.frame, (A.name, B.name), (A.file, B.file))
+
+# %% ../../nbs/ground/05_files.ipynb #c094_b
+def _two_values(t, label):
+    "The two values of the label, numbers by size"
+    values = sorted(
+        set(t.labels.tolist()),
+        key=lambda v: (0, float(v), v) if is_number(v) else (1, 0.0, v),
+    )
+    if len(values) != 2:
+        many = "1 value" if len(values) == 1 else f"{len(values)} values"
+        more = "keep the rows of two of them"
+        less = "add the rows of the other sample"
+        raise InputError(
+            f"{t.path}: the label {called(label)} has {many} ({name_some(values, 5)})",
+            f"exactly two are needed, so {less if len(values) < 2 else more}",
+        )
+    return values
 
 
 def _two_labels(x, label, options):
@@ -893,25 +771,8 @@ def _two_labels(x, label, options):
     X, Y = (t.frame[t.labels == value] for value in values)
     return Samples(X, Y, tuple(f"{label} = {value}" for value in values), (t.file,))
 
-
-def _two_values(t, label):
-    "The two values of the label, numbers by size"
-    values = sorted(
-        set(t.labels.tolist()),
-        key=lambda v: (not is_number(v), float(v) if is_number(v) else 0.0, v),
-    )
-    if len(values) == 2:
-        return values
-    many = f"{len(values)} value" + "s" * (len(values) > 1)
-    less = "add the rows of the other sample"
-    raise InputError(
-        f"{t.path}: the label {called(label)} has {many} ({name_some(values, 5)})",
-        "exactly two are needed, so "
-        + ("keep the rows of two of them" if len(values) > 2 else less),
-    )
-
 # %% ../../nbs/ground/05_files.ipynb #c097
-def _two_arrays(x, options):
+def _two_arrays(x, columns=(), drop=(), id=None, header="auto"):
     "X and Y of one npz file"
     file = input_file(x)
     if file.suffix != ".npz":
@@ -920,29 +781,25 @@ def _two_arrays(x, options):
             "add the file of the second sample, or {label=COLUMN} if both are in this "
             "one",
         )
-    arrays = _npz_arrays(file)
+    with _reading(file.name, _ARRAY):
+        arrays = _arrays(file)
     if not {"X", "Y"} <= set(arrays):
         raise InputError(
             f"{file.name} holds {name_some(arrays) or 'nothing'}, not arrays X and Y",
             "save them with numpy.savez(path, X=..., Y=...), or give two files",
         )
-    options = {k: v for k, v in options.items() if k != "header"}
-    A, B = (
-        _table(file, _from_array(arrays[k]), options, f"{file.name}, array {k},")
+    options = dict(columns=columns, drop=drop, label=None, id=id)
+    choose = partial(_choose, file.name, options)
+    tables = (
+        _table(*_read_matrix(arrays[k], choose), f"{file.name}, array {k},", file)
         for k in "XY"
     )
-    A, B = same_columns(A, B)
+    A, B = same_columns(*tables)
     name = Path(file.name).name
     return Samples(A.frame, B.frame, (f"{name}, X", f"{name}, Y"), (file,))
 
 # %% ../../nbs/ground/05_files.ipynb #c098
-def read_samples(
-    x,
-    y=None,
-    *,
-    label: str | None = None,
-    **options,
-) -> Samples:
+def read_samples(x, y=None, *, label: str | None = None, **options) -> Samples:
     """Two samples from two files, from one with labels, or from an npz with X and Y.
 
     Parameters
@@ -984,11 +841,10 @@ def read_samples(
     elif label is not None:
         samples = _two_labels(x, label, options)
     else:
-        samples = _two_arrays(x, options)
+        samples = _two_arrays(x, **options)
     for frame, name in zip((samples.X, samples.Y), samples.names):
         if len(frame) < 2:
-            raise InputError(
-                f"{name} has {len(frame)} row", "at least 2 are needed, so collect more"
-            )
+            remedy = "at least 2 are needed, so collect more"
+            raise InputError(f"{name} has {len(frame)} row", remedy)
     files = {file.name: file for file in samples.files}
     return replace(samples, files=tuple(f.facts() for f in files.values()))

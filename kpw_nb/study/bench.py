@@ -26,7 +26,7 @@ def seconds(work, clock=time.process_time):
     "How long one call takes, in processor time unless another clock is given"
     return timeit.timeit(work, timer=clock, number=1)
 
-
+# %% ../../nbs/study/06_bench.ipynb #c005_u
 def ratio(ours, yardstick, repeats: int = 15, clock=time.process_time) -> float:
     "How many times as long `ours()` takes as `yardstick()`, measured in turns"
     ours()
@@ -46,7 +46,7 @@ class Iteration(NamedTuple):
     W: np.ndarray  # the start, as coefficients
     n: int
 
-
+# %% ../../nbs/study/06_bench.ipynb #c008_u
 def two_samples(n, D, rng=0):
     "The paper's diagonal problem: the first three features of Y have twice the spread"
     rng = np.random.default_rng(rng)
@@ -54,7 +54,7 @@ def two_samples(n, D, rng=0):
     Y[:, :3] *= 2
     return X, Y
 
-
+# %% ../../nbs/study/06_bench.ipynb #c008_v
 def iteration_problem(n, d=3, D=16, rank=None) -> Iteration:
     "Features, factors and a random start; full rank unless said"
     from kpw_nb.theory.bcd import coefficients
@@ -81,10 +81,9 @@ def our_iterations(p: Iteration, eta, iterations=100, gram=True, hold=True):
 # %% ../../nbs/study/06_bench.ipynb #c011
 def literal_iteration(p: Iteration, eta):
     "A function that does one iteration as the paper writes it, with no loop over pairs"
-    from kpw_nb.theory.descent import literal_gram
-
     n, d = p.n, len(p.P)
-    G = literal_gram(p.K, p.P, n)
+    signs = np.where(np.arange(len(p.K)) < n, 1, -1)
+    G = np.kron(signs[:, None] * p.K * signs, p.P)
     U = np.linalg.inv(np.linalg.cholesky(G + 1e-9 * np.eye(len(G)))).T
     s = np.random.default_rng(0).standard_normal(len(G))
     s /= np.linalg.norm(s)
@@ -137,7 +136,7 @@ class Relabelled(NamedTuple):
         "Costs between the two samples of one relabelling"
         return self.costs[np.ix_(row, ~row)]
 
-
+# %% ../../nbs/study/06_bench.ipynb #c018_u
 def relabelled(n, n_resamples) -> Relabelled:
     rng = np.random.default_rng(0)
     F = rng.standard_normal((2 * n, 3))
@@ -155,7 +154,7 @@ def emd2_loop(problem: Relabelled):
         for row in problem.marks
     ]
 
-
+# %% ../../nbs/study/06_bench.ipynb #c019_u
 def assignment_loop(problem: Relabelled):
     "The same by SciPy's assignment"
     from scipy.optimize import linear_sum_assignment
@@ -163,7 +162,7 @@ def assignment_loop(problem: Relabelled):
     costs = map(problem.pairs, problem.marks)
     return [c[linear_sum_assignment(c)].mean() for c in costs]
 
-
+# %% ../../nbs/study/06_bench.ipynb #c019_v
 def plain_loop(problem: Relabelled):
     "On a line: sort both samples"
     f = problem.F[:, 0]
@@ -230,7 +229,7 @@ kpw_distance(rng.standard_normal((50, 5)), rng.standard_normal((50, 5)))
 """
 _OTHERS = "import numba, scipy.stats, sklearn.base"
 
-
+# %% ../../nbs/study/06_bench.ipynb #c026_u
 def in_new_process(code, **env):
     "Run code in a new interpreter; returns what it printed last, as a number"
     command = [sys.executable, "-c", code]
@@ -238,7 +237,7 @@ def in_new_process(code, **env):
     run = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
     return float(run.stdout.split()[-1])
 
-
+# %% ../../nbs/study/06_bench.ipynb #c026_v
 def starting(work, **env):
     "Seconds of some work in a new process"
     return in_new_process(_CLOCK.format(work=work), **env)
@@ -308,7 +307,7 @@ def threads_of_a_kernel(repeats=3) -> float:
             time.perf_counter,
         )
 
-
+# %% ../../nbs/study/06_bench.ipynb #c033_u
 def threads_of_a_test(n=500, D=16, n_resamples=199, repeats=3) -> float:
     "Time of the default test with one / with two threads"
     from kpw_nb.compare.twosample import kpw_test
@@ -342,7 +341,7 @@ def iterations_of(n=200, d=3, rank=50):
     "Twenty iterations"
     return our_iterations(iteration_problem(n, d, rank=rank), 0.02, 20, gram=False)
 
-
+# %% ../../nbs/study/06_bench.ipynb #c041_u
 def test_of(n=50, D=16, n_resamples=99, **options):
     "A test of the paper's diagonal problem"
     from kpw_nb.compare.twosample import kpw_test
@@ -354,7 +353,7 @@ def test_of(n=50, D=16, n_resamples=99, **options):
 
     return run
 
-
+# %% ../../nbs/study/06_bench.ipynb #c041_v
 def growth(quick: bool = False) -> dict:
     "Exponents in n, d, D, rank and permutations"
     few, small = (19, 4) if quick else (99, 1)
@@ -382,7 +381,7 @@ kpw_test(X, Y, n_resamples=19, rng=0)
 print(peak())
 """
 
-
+# %% ../../nbs/study/06_bench.ipynb #c043_u
 def _first(path, start):
     "The rest of the first line of a file that begins like this; None without one"
     try:
@@ -391,7 +390,7 @@ def _first(path, start):
         return None
     return next((line[len(start) :] for line in lines if line.startswith(start)), None)
 
-
+# %% ../../nbs/study/06_bench.ipynb #c043_v
 def peak() -> float:
     "Peak memory of this process so far, in MB"
     if found := _first("/proc/self/status", "VmHWM:"):
@@ -401,7 +400,7 @@ def peak() -> float:
     unit = 2**20 if sys.platform == "darwin" else 2**10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
-
+# %% ../../nbs/study/06_bench.ipynb #c043_w
 def memory(n: int, D: int) -> float:
     "Peak memory of a process that runs the default test, in MB"
     return in_new_process(_PEAK.format(n=n, D=D))
@@ -444,7 +443,7 @@ class Row(NamedTuple):
             verdict = f"  goal {self.goal:<7} {'met' if self.met else 'MISSED'}"
         return f"{self.what:<66} {shown:<8} {verdict}"
 
-
+# %% ../../nbs/study/06_bench.ipynb #c048_u
 def row(what, measured, at_least=None, at_most=None) -> Row:
     "A line with its goal"
     if measured is None:

@@ -67,14 +67,14 @@ def _peers() -> dict:
     "What has been published since; `KLR` has the figures of one more, which is slow"
     return {"FUSE": FuseTest(), "Classifier": ClassifierTest()}
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c010_u
 def paper_tests() -> dict:
     "The columns of the paper's figures and tables, our default, and its peers"
     cv = KPWTest("split", "cv", scale=None)
     ours = {"KPW": KPWTest(scale=None), "KPW cv": cv}
     return ours | _peers() | _rivals()
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c010_v
 def digit_tests() -> dict:
     "The same for images, without cross-validation and classifier, which take hours"
     ours = {
@@ -84,7 +84,7 @@ def digit_tests() -> dict:
     }
     return ours | {"FUSE": FuseTest()} | _rivals()
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c010_w
 def all_tests() -> dict:
     "Tests to compare at equal total size"
     ours = {"KPW": KPWTest(scale=None), "KPW split": KPWTest("split", scale=None)}
@@ -137,7 +137,7 @@ def _grid(*parts):
         rows += [dict(zip(part, values)) for values in product(*lists)]
     return tuple(rows)
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c014_u
 _POWER, _LEVEL = dict(null=False), dict(null=True)
 _D, _MIX = [4, 8, 16, 32, 64, 128, 256], list(range(20, 161, 20))
 _SIZES, _DIGITS = [80, 100, 140, 180, 250], [200, 250, 300, 400, 500]
@@ -161,7 +161,7 @@ def _gaussian():
         thin=5,
     )
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c017_u
 def _mixture_dimension():
     mixture = _MIXTURE | dict(n=100, D=_MIX)
     return Experiment(
@@ -171,7 +171,7 @@ def _mixture_dimension():
         thin=8,
     )
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c017_v
 def _mixture_size():
     mixture = _MIXTURE | dict(D=140)
     return Experiment(
@@ -181,7 +181,7 @@ def _mixture_size():
         thin=7,
     )
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c017_w
 def _mnist():
     images = dict(problem="abundance", n=_DIGITS)
     return Experiment(
@@ -200,7 +200,7 @@ def _projected_dimension():
     grid = _grid(shift, _MIXTURE | dict(D=100, n=100))
     return Experiment("Choice of d (appendix)", tests, grid, thin=2)
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c019_u
 def _regularisation():
     tests = {
         "KPW": KPWTest(scale=None),
@@ -235,7 +235,7 @@ def _high_rows():
         high | dict(kind="sparse_mean", strength=1.0),
     ]
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c021_u
 def _level_rows():
     "No difference: the usual case, many columns, different sizes, heavy tails, ties"
     heavy = dict(problem="heavy", D=5)
@@ -247,7 +247,7 @@ def _level_rows():
     ]
     return [row | _LEVEL for row in rows]
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c021_v
 def _comparison():
     return Experiment(
         "All tests at equal total size",
@@ -333,7 +333,7 @@ def _store_folder(store):
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c029_u
 def _title(e, n_trials, quick):
     "What ran, and whether it was all of it"
     note = "" if n_trials >= e.n_trials else f" (a full run has {e.n_trials})"
@@ -757,7 +757,7 @@ def read_record(name: str, folder="records"):
     found[["low", "high"]] = pd.DataFrame(ends, found.index)
     return _say_what_ran(found.assign(n_tests=1))
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c053_3_u
 def _say_what_ran(found):
     "Repetitions, seed and version in one line"
     parts = [found[c].astype(str).unique() for c in ("n_trials", "seed", "version")]
@@ -785,7 +785,7 @@ def power_grid(
     table = table[sorted(table.columns)]
     return table.rename_axis(index=None, columns=columns)
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c053_6_u
 def _paper_name(test):
     "The paper's name of a test: it has one KPW, we have several"
     return "KPW" if test.startswith("KPW") else test
@@ -801,7 +801,7 @@ def short(value) -> str:
         )
     return str(value)
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c053_8_u
 class Narrow:
     """A table of short numbers for a page.
 
@@ -838,7 +838,7 @@ MUTED = (  # colour, dash, mark: readable on white and on black
     ("#BD8069", ":", "P"),
 )
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c053_11_u
 def draw_power(ax, study, x: str = "D", ours: str = "KPW", paper: dict | None = None):
     "Lines of power against `x`: ours strong, with its interval, and the others muted"
     others = [test for test in study.test.unique() if test != ours]
@@ -855,7 +855,7 @@ def draw_power(ax, study, x: str = "D", ours: str = "KPW", paper: dict | None = 
         ax.plot(list(paper), list(paper.values()), "o", **look)
     ax.set(ylim=(-0.03, 1.05), xlabel=x)
 
-
+# %% ../../nbs/study/05_experiments.ipynb #c053_11_v
 def legend_below(fig, ax, columns: int = 5):
     "One legend for the figure, our default first"
     handles, names = ax.get_legend_handles_labels()

@@ -15,7 +15,7 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize
 
 from ..ground.core import TINY
-from .transport import cost_matrix, exact_transport, sinkhorn, wasserstein
+from .transport import cost_matrix, optimal_plan, sinkhorn, wasserstein
 
 # %% ../../nbs/theory/08_certificate.ipynb #c008
 def plan_matrix(phi, n, plan):
@@ -135,7 +135,7 @@ def _climb(phi, n, S, share):
     value = _exact_value(phi, n, S)
     if value <= _NOTHING:
         F = phi @ S
-        return S, exact_transport(F[:n], F[n:]).plan
+        return S, optimal_plan(F[:n], F[n:]).plan
     smooth = _Smooth(phi, n, share * value, value)
     best = minimize(smooth, S.ravel(), jac=True, method="L-BFGS-B", options=_LBFGS).x
     smooth(best)
@@ -197,7 +197,7 @@ def rounded_weights(phi, n, R, relaxed) -> np.ndarray:
 def upper_bound(phi, n, R, S, relaxed) -> float:
     "No projector ΦSRᵀ with ‖S‖ = 1 has a larger W; S is the one that was found"
     F = phi @ S @ R.T
-    plan = repair_plan(exact_transport(F[:n], F[n:]).plan)
+    plan = repair_plan(optimal_plan(F[:n], F[n:]).plan)
     own = plan_bound(phi, n, plan)[0]
     outputs = np.linalg.norm(R, 2) ** 2 * (1 + 1e-14 * len(R))
     return outputs * min(own, relaxed.bound)

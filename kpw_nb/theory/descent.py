@@ -8,57 +8,6 @@ __all__ = []
 # %% ../../nbs/theory/05_descent.ipynb #c003
 import numpy as np
 
-# %% ../../nbs/theory/05_descent.ipynb #c006
-def literal_gram(K, P, n):
-    "The paper's signed block matrix G, for n points of X first"
-    signs = np.r_[np.ones(n), -np.ones(len(K) - n)]
-    return np.kron(signs[:, None] * K * signs, P)
-
-
-def literal_problem(
-    K: np.ndarray,
-    P: np.ndarray,
-    n: int,
-) -> tuple:
-    """The paper's block matrices, written out.
-
-    O(d²N²) memory for G, O(d²nmN) for A. For tests and benchmarks.
-
-    Parameters
-    ----------
-    K : np.ndarray
-        Scalar Gram matrix of the pooled points.
-    P : np.ndarray
-        Output matrix.
-    n : int
-        Points of X come first.
-
-    Returns
-    -------
-    tuple
-        G (dN, dN), A (n, m, d, dN), U with U Uᵀ = G⁻¹.
-    """
-    N, d = len(K), len(P)
-    G = literal_gram(K, P, n)
-    rows = G.reshape(N, d, N * d)
-    A = rows[:n, None] + rows[None, n:]  # A_ij = G_i + G_{n+j}
-    return G, A, np.linalg.inv(np.linalg.cholesky(G)).T
-
-# %% ../../nbs/theory/05_descent.ipynb #c007
-def literal_plan(u, v, s, A, U, eta):
-    return np.exp(-((A @ (U @ s)) ** 2).sum(-1) / eta + u[:, None] + v)
-
-
-def literal_objective(u, v, s, A, U, eta):
-    return literal_plan(u, v, s, A, U, eta).sum() - u.mean() - v.mean()
-
-# %% ../../nbs/theory/05_descent.ipynb #c011
-def literal_gradient(u, v, s, A, U, eta):
-    V = np.einsum(
-        "ij,ijka,ijkb->ab", literal_plan(u, v, s, A, U, eta), A, A, optimize=True
-    )
-    return -2 / eta * (U.T @ V @ U @ s)
-
 # %% ../../nbs/theory/05_descent.ipynb #c020
 def theory_step(
     phi: np.ndarray,

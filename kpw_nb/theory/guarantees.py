@@ -17,36 +17,6 @@ from ..ground.sample import check_sample
 from .kernels import Kernel
 from .representer import make_features
 
-# %% ../../nbs/theory/10_guarantees.ipynb #c010
-_LOG_FACTORS = [2.0**k * math.log1p(-(4.0 ** (-k - 1))) for k in range(50)]
-_POINCARE = math.exp(-sum(_LOG_FACTORS))  # C_0 of the exponential inequality
-
-# %% ../../nbs/theory/10_guarantees.ipynb #c013
-def bias_rate(n, d: int, p: float):
-    """The rate of the bias lemma for the root $W^{1/p}$ of one projector.
-
-    Parameters
-    ----------
-    n : float or array_like
-        Points.
-    d : int
-        Output dimensions.
-    p : float
-        Power of the cost.
-
-    Returns
-    -------
-    float or ndarray
-        n^(-1/max(2p, d)), with its logarithm for d = 2p; no constant.
-    """
-    d = int(check_number(d, "d", 1, integer=True))
-    p = check_number(p, "p", 1)
-    n = np.asarray(n, float)
-    if not (n >= 1).all():
-        raise ValueError(f"n must be at least 1, got {n.min():g}.")
-    rate = n ** (-1 / max(2 * p, d)) * (np.log(n) ** (1 / p) if d == 2 * p else 1.0)
-    return float(rate) if rate.ndim == 0 else rate
-
 # %% ../../nbs/theory/10_guarantees.ipynb #c018
 def _pairs(n, m):
     "h = nm/(n+m): how many points one sample would need against a known law"
@@ -176,42 +146,6 @@ def kernel_tail(kernel: Kernel, Z, held_out, *, bound: float = 1.0) -> np.ndarra
     rest = kernel.diag(held_out)[:, None] - explained
     return np.maximum(rest, 0.0).mean(0) / bound
 
-# %% ../../nbs/theory/10_guarantees.ipynb #c037
-def concentration_p12(
-    n: float, alpha: float, B: float, p: float, m: float | None = None
-) -> float:
-    r"""The paper's bound on $|\mathcal D_p-\mathbb E\mathcal D_p|$ for 1 <= p < 2.
-
-    Parameters
-    ----------
-    n, m : float
-        Points of the two samples; `m` None: the law itself.
-    alpha : float
-        Probability of a larger deviation.
-    B : float
-        Of Assumption 1.
-    p : float
-        Power of the cost, 1 <= p < 2.
-
-    Returns
-    -------
-    float
-        Two-sided deviation of the root of KPW from its mean.
-    """
-    n = check_number(n, "n", 1)
-    B = check_number(B, "B", 0)
-    p = check_number(p, "p", 1)
-    alpha = check_number(alpha, "alpha", 0, 1, open_low=True)
-    if p >= 2:
-        raise ValueError(
-            f"p must be below 2 for this bound (it does not decay beyond), got {p}; "
-            "use concentration, which holds for all p."
-        )
-    squares = n ** (1 - 2 / p)
-    if m is not None:
-        squares += check_number(m, "m", 1) ** (1 - 2 / p)
-    return math.sqrt(2 * B * math.log(2 / alpha) * squares)
-
 # %% ../../nbs/theory/10_guarantees.ipynb #c042
 def concentration(n: float, m: float | None, alpha: float, B: float, p: float) -> float:
     """How far the empirical KPW distance may lie from its mean; any laws, any p.
@@ -242,95 +176,6 @@ def concentration(n: float, m: float | None, alpha: float, B: float, p: float) -
     B = check_number(B, "B", 0)
     p = check_number(p, "p", 1)
     return (2 * math.sqrt(B)) ** p * math.sqrt(math.log(1 / alpha) / (2 * _pairs(n, m)))
-
-# %% ../../nbs/theory/10_guarantees.ipynb #c044
-def concentration_poincare(
-    n: float, m: float | None, alpha: float, L: float, p: float, M: float
-) -> float:
-    """Deviation of the root of KPW from its mean under a Poincaré inequality.
-
-    Parameters
-    ----------
-    n, m : float
-        Points of the two samples; `m` None: the law itself.
-    alpha : float
-        Probability of a larger deviation to one side.
-    L : float
-        Lipschitz constant of the ball; √B/σ for a Gaussian kernel.
-    p : float
-        Power of the cost.
-    M : float
-        Poincaré constant of the law; the largest variance of a Gaussian.
-
-    Returns
-    -------
-    float
-        One-sided deviation of the root of KPW from its mean.
-    """
-    n = check_number(n, "n", 1)
-    alpha = check_number(alpha, "alpha", 0, 1, open_low=True)
-    p = check_number(p, "p", 1)
-    L, M, power = check_number(L, "L", 0), check_number(M, "M", 0), -2 / max(2, p)
-    squares = n**power
-    if m is not None:
-        squares += check_number(m, "m", 1) ** power
-    return L * math.sqrt(M * squares) * math.log(_POINCARE / alpha)
-
-# %% ../../nbs/theory/10_guarantees.ipynb #c058
-def _printed_bias(N, d, p, size):
-    "The first three terms of the theorem, with `size` = rank · d in the cover"
-    slow, log = N ** (-1 / max(2, p)), math.log(N)
-    return (
-        bias_rate(N, d, p) + slow * math.sqrt(size * log) + N ** (-1 / p) * size * log
-    )
-
-# %% ../../nbs/theory/10_guarantees.ipynb #c060
-def finite_sample_bound(
-    n: float,
-    m: float,
-    d: int,
-    p: float,
-    alpha: float,
-    B: float,
-    L: float,
-    *,
-    constant: float,
-    varrho: float,
-    rank: float = 1,
-) -> float:
-    """The paper's finite-sample theorem, with L for L^(1/p) and a finite-rank cover.
-
-    Parameters
-    ----------
-    n, m : float
-        Points of the two samples.
-    d : int
-        Output dimensions.
-    p : float
-        Power of the cost.
-    alpha : float
-        The bound fails with probability at most 2 alpha.
-    B, L : float
-        Of Assumption 1, and the Lipschitz constant of the ball.
-    constant, varrho : float
-        Unknown: of the first three terms, in units of √B; of the Poincaré inequality.
-    rank : float, default 1
-        Rank of the kernel's features; the paper's cover has rank·d = 1.
-
-    Returns
-    -------
-    float
-        Bound on the root of KPW under the null hypothesis.
-    """
-    N = min(check_number(n, "n", 2), check_number(m, "m", 2))
-    p = check_number(p, "p", 1)
-    alpha = check_number(alpha, "alpha", 0, 1, open_low=True)
-    B, L = check_number(B, "B", 0), check_number(L, "L", 0)
-    constant = check_number(constant, "constant", 0)
-    tail = check_number(varrho, "varrho", 0) * math.log(1 / alpha)
-    size = check_number(rank, "rank", 0, open_low=True) * d
-    spread = max(tail, math.sqrt(tail)) * N ** (-1 / max(2, p)) * L
-    return constant * math.sqrt(B) * _printed_bias(N, d, p, size) + spread
 
 # %% ../../nbs/theory/10_guarantees.ipynb #c063
 def threshold(

@@ -96,30 +96,33 @@ def as_weights(a, n, name):
     return a / a.sum()
 
 # %% ../../nbs/theory/03_line.ipynb #c027
-def _in_order(x, a, name, kind=None):
+def _in_order(x, a):
     "Positions of the points that have mass, in sorted order, and their masses"
-    a, order = as_weights(a, len(x), name), np.argsort(x, kind=kind)
+    order = np.argsort(x, kind="stable")
     order = order[a[order] > 0]
     return order, a[order]
 
 # %% ../../nbs/theory/03_line.ipynb #c027a
 def sorted_cost(x, y, a, b, p):
-    "W of two vectors of points; `a` and `b` are None for uniform weights"
-    if a is None and b is None:
+    "W of two vectors of points; both weights are None if they are uniform"
+    if a is None:
         atoms = unit_plan(len(x), len(y))
         units = float(atoms.mass.sum())
         return plan_cost(np.sort(x), np.sort(y), atoms, p) / units
-    i, a = _in_order(x, a, "a")
-    j, b = _in_order(y, b, "b")
+    i, a = _in_order(x, a)
+    j, b = _in_order(y, b)
     return plan_cost(x[i], y[j], quantile_plan(a, b), p)
 
 # %% ../../nbs/theory/03_line.ipynb #c029
 def line_plan(x, y, a=None, b=None):
     "The atoms of an optimal plan between two vectors of points; the masses sum to one"
-    i, mass_x = _in_order(x, a, "a", "stable")
-    j, mass_y = _in_order(y, b, "b", "stable")
-    even = a is None and b is None
-    atoms = unit_plan(len(x), len(y)) if even else quantile_plan(mass_x, mass_y)
+    if a is None:
+        i, j = np.argsort(x, kind="stable"), np.argsort(y, kind="stable")
+        atoms = unit_plan(len(x), len(y))
+    else:
+        i, mass_x = _in_order(x, a)
+        j, mass_y = _in_order(y, b)
+        atoms = quantile_plan(mass_x, mass_y)
     return Atoms(i[atoms.rows], j[atoms.cols], atoms.mass / atoms.mass.sum())
 
 # %% ../../nbs/theory/03_line.ipynb #c033

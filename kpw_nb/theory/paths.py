@@ -22,7 +22,7 @@ def _relax(costs, prices, shift, i, dist, via):
         via[j] = i if less else via[j]
         dist[j] = c if less else dist[j]
 
-
+# %% ../../nbs/theory/11_paths.ipynb #c013_b
 @kernel
 def _smallest(x):
     "The first index of the smallest entry; four minima, as one would wait for itself"
@@ -50,7 +50,7 @@ def _slot(i, j, rows, degree):
             return k
     return degree[j]
 
-
+# %% ../../nbs/theory/11_paths.ipynb #c015_a
 @kernel
 def _send(i, j, units, rows, mass, degree):
     "Add `units` (or take them) from row i to column j; without mass an entry goes"
@@ -120,7 +120,7 @@ def _gather(C, x, y):
             row[j] = costs[y[j]]
     return A
 
-
+# %% ../../nbs/theory/11_paths.ipynb #c017_a
 @kernel
 def _first_partners(A, v, supply, demand, rows, mass, degree, dist):
     "Give each row what fits to the column that is cheapest at the first prices"

@@ -409,16 +409,10 @@ def make_features(
     support = order[basis.support][place]
     return Features(restored, (dual * signs)[place], support, basis.kappa)
 
-# %% ../../nbs/theory/02_representer.ipynb #c065
-def _all_directions(rank, norm, points):
-    "Are all directions kept, in the paper's norm?"
-    return rank is None and norm == "rkhs" and points <= _MOST_POINTS
-
 # %% ../../nbs/theory/02_representer.ipynb #c065a
 def make_factor(kernel, Z, ridge=0.0, rank=None, norm="rkhs") -> Factor:
     "As `make_features`, for one search: the columns of Φ need not be orthogonal"
-    ridge, _ = _check_options(ridge, rank, norm, len(Z))
-    if not _all_directions(rank, norm, len(Z)):
+    if rank is not None or norm != "rkhs" or len(Z) > _MOST_POINTS:
         features = make_features(kernel, Z, ridge, rank, norm)
         return Factor(features.phi, features.support, features.dual, False, None)
     order, ordered = _sorted(kernel, Z)

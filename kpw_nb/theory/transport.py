@@ -127,20 +127,15 @@ def _finite(cost):
 # %% ../../nbs/theory/04_transport.ipynb #c021a
 def _on_a_line(x, y, a, b, p):
     "By sorting: `line_plan`"
-    atoms = line_plan(x, y, a, b)
-    a, b = as_weights(a, len(x), "a"), as_weights(b, len(y), "b")
-    rows, cols, mass = _atoms(*atoms, a, b)
+    rows, cols, mass = line_plan(x, y, a, b)
+    if a is not None:  # equal weights leave no crumbs
+        rows, cols, mass = _atoms(rows, cols, mass, a, b)
     with np.errstate(over="ignore"):
-        value = float(_finite(mass @ np.abs(x[rows] - y[cols]) ** p))
+        value = float(mass @ np.abs(x[rows] - y[cols]) ** p)
     return Transport(value, rows, cols, mass, "sort", (len(x), len(y)))
 
 # %% ../../nbs/theory/04_transport.ipynb #c021b
 _ASSIGNMENT_MAX = 200  # beyond so many points the network simplex is faster
-
-
-def _by_assignment(n, m, a, b):
-    "Does each point go to one other, and is assignment the fastest way to find it?"
-    return n == m <= _ASSIGNMENT_MAX and a is None and b is None
 
 
 def _by_permutation(x, y, p):
@@ -155,6 +150,8 @@ def _by_permutation(x, y, p):
 # %% ../../nbs/theory/04_transport.ipynb #c021c
 def _by_simplex(x, y, a, b, p):
     "By network simplex, for the points that have mass"
+    if a is None:
+        a, b = np.full(len(x), 1 / len(x)), np.full(len(y), 1 / len(y))
     i, j = np.nonzero(a)[0], np.nonzero(b)[0]
     C = _finite(power_costs(x[i], y[j], p))
     rows, cols, mass = simplex(C, a[i], b[j])
@@ -163,12 +160,20 @@ def _by_simplex(x, y, a, b, p):
 
 # %% ../../nbs/theory/04_transport.ipynb #c021d
 def optimal_plan(x, y, a=None, b=None, p=2) -> Transport:
-    "As `exact_transport`, for points that have been checked"
+    "As `exact_transport`, for points and weights that have been checked"
     if x.shape[1] == 1:
         return _on_a_line(x[:, 0], y[:, 0], a, b, p)
-    if _by_assignment(len(x), len(y), a, b):
+    if a is None and len(x) == len(y) <= _ASSIGNMENT_MAX:
         return _by_permutation(x, y, p)
-    return _by_simplex(x, y, as_weights(a, len(x), "a"), as_weights(b, len(y), "b"), p)
+    return _by_simplex(x, y, a, b, p)
+
+# %% ../../nbs/theory/04_transport.ipynb #c021e
+def _checked(x, y, a, b, p):
+    "The arguments of a public function, checked; uniform weights are None for both"
+    x, y = as_pair(x, y)
+    if a is not None or b is not None:
+        a, b = as_weights(a, len(x), "a"), as_weights(b, len(y), "b")
+    return x, y, a, b, check_number(p, "p", 1)
 
 # %% ../../nbs/theory/04_transport.ipynb #c022
 def exact_transport(x, y, a=None, b=None, p: float = 2) -> Transport:
@@ -201,12 +206,13 @@ def exact_transport(x, y, a=None, b=None, p: float = 2) -> Transport:
     array([[0. , 0.5],
            [0.5, 0. ]])
     """
-    x, y = as_pair(x, y)
-    return optimal_plan(x, y, a, b, check_number(p, "p", 1))
+    found = optimal_plan(*_checked(x, y, a, b, p))
+    _finite(found.value)
+    return found
 
 # %% ../../nbs/theory/04_transport.ipynb #c023_1
 def optimal_cost(x, y, a=None, b=None, p=2) -> float:
-    "As `wasserstein`, for points that have been checked"
+    "As `wasserstein`, for points and weights that have been checked"
     if x.shape[1] == 1:
         return _finite(sorted_cost(x[:, 0], y[:, 0], a, b, p))
     return optimal_plan(x, y, a, b, p).value
@@ -237,8 +243,7 @@ def wasserstein(x, y, a=None, b=None, p: float = 2) -> float:
     >>> wasserstein([[0.0, 0.0]], [[3.0, 4.0]], p=1)
     5.0
     """
-    (x, y), p = as_pair(x, y), check_number(p, "p", 1)
-    return optimal_cost(x, y, a, b, p)
+    return optimal_cost(*_checked(x, y, a, b, p))
 
 # %% ../../nbs/theory/04_transport.ipynb #c032
 def entropy(plan) -> float:
