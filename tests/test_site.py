@@ -31,6 +31,12 @@ from ledger import errata, statements, take
 from package import LIB, PARTS, modules
 
 WIDE, PHONE = 1280, 390
+# Width, theme, and what look.js looks for: boxes, colours
+VIEWS = (
+    (WIDE, "light", (True, True)),
+    (WIDE, "dark", (False, True)),
+    (PHONE, "light", (True, False)),
+)
 LOOK = Path(__file__).with_name("look.js").read_text(encoding="utf-8")
 
 
@@ -311,9 +317,9 @@ def test_pages_in_a_browser(browser, address, site, pages):
     """Every page loads without an error and typesets its formulas; nothing is cut,
     wrapped, out of its box or too faint (`look.js`), wide or on a phone, light or dark.
     Mutation: `white-space: pre-wrap` for code; a table without its scrolling box."""
-    wrong, formulas = [], 0
+    wrong, formulas, views = [], 0, VIEWS
+    browser.size(WIDE)
     for name in pages:
-        browser.size(WIDE)
         wrong += [f"{name}: {t}" for t in browser.open(address + name)]
         asked = len(
             re.findall(
@@ -331,14 +337,16 @@ def test_pages_in_a_browser(browser, address, site, pages):
             wrong.append(f"{name}: formulas fail: {bad}")
         if browser.js("[...document.images].some(i => i.complete && !i.naturalWidth)"):
             wrong.append(f"{name}: a picture does not show")
-        for width, theme in ((WIDE, "light"), (WIDE, "dark"), (PHONE, "light")):
+        for width, theme, what in views:
             browser.size(width)
             browser.js(f"document.documentElement.dataset.theme = '{theme}'")
             wide = browser.js("document.documentElement.scrollWidth")
-            seen = [f"{wide} pixels wide"] * (wide > width) + browser.js(LOOK)
+            look = f"{LOOK}(...{json.dumps(what)})"
+            seen = [f"{wide} pixels wide"] * (wide > width) + browser.js(look)
             if not name.startswith("reports/"):  # the answer page has tests of its own
-                wrong += [f"{name} at {width}, {theme}: {what}" for what in seen]
+                wrong += [f"{name} at {width}, {theme}: {words}" for words in seen]
         formulas += shown
+        views = views[::-1]  # the next page begins with the width that this one has
     assert not wrong, "\n".join(wrong)
     assert formulas > 200
 
