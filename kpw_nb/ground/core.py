@@ -43,8 +43,8 @@ def check_number(
     value, name: str, low=-math.inf, high=math.inf, integer=False, open_low=False
 ) -> float:
     "`value` as a finite Python number in [low, high], or in (low, high] if `open_low`"
-    kind: type = numbers.Integral if integer else numbers.Real
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
+    fits = isinstance(value, numbers.Integral if integer else numbers.Real)
+    if not fits or isinstance(value, (bool, np.bool_)):
         wanted, got = "an integer" if integer else "a number", type(value).__name__
         raise TypeError(f"{name} must be {wanted}, got {value!r} of type {got}.")
     value = int(value) if integer else float(value)

@@ -289,8 +289,7 @@ class Blocks:
 
     blocks: list  # arrays, Columns, or delayed ones
     sizes: list  # rows of each
-    width: int
-    columns: tuple | None
+    width: int  # columns
     name: str
     lazy: bool  # are the blocks promises?
 
@@ -372,17 +371,14 @@ def _slices(X, name):
 # %% ../../nbs/ground/03_sample.ipynb #c039_b
 def as_blocks(X, name: str = "X", min_points: int = 2) -> Blocks:
     "Anything like a table as blocks"
-    lazy, columns = is_lazy(X), None
-    if lazy:
+    if is_lazy(X):
         blocks, sizes = _promises(X, name)
         width = int(X.shape[1])
-        if hasattr(X, "columns"):
-            columns = tuple(str(c) for c in X.columns)
     else:
         blocks = _slices(X, name)
         sizes = [len(b) for b in blocks]
-        columns = getattr(blocks[0], "names", None) if blocks else ()
-        width = blocks[0].shape[1] if columns is None else len(columns)
+        names = getattr(blocks[0], "names", None) if blocks else ()
+        width = blocks[0].shape[1] if names is None else len(names)
     sample, rows = sample_mark(name), sum(sizes)
     if rows < min_points:
         problem = f"{sample} has {rows} point(s), at least {min_points} are required"
@@ -390,4 +386,4 @@ def as_blocks(X, name: str = "X", min_points: int = 2) -> Blocks:
     if width == 0:
         problem = f"{sample} has no columns"
         raise InputError(problem, "a point needs at least one number", sample=name)
-    return Blocks(blocks, sizes, width, columns, name, lazy)
+    return Blocks(blocks, sizes, width, name, is_lazy(X))
