@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import ar1
 from scipy.stats import binom
 from sklearn.base import clone
 
@@ -41,14 +42,6 @@ from kpw_nb.watch.frames import (
 from kpw_nb.ground.engine import Engine
 from kpw_nb.theory.kernels import Gaussian, output_factor, output_matrix
 from kpw_nb.theory.transport import wasserstein
-
-
-def ar1(T, phi, D, g):
-    z, e = np.empty((T, D)), g.standard_normal((T, D)) * math.sqrt(1 - phi * phi)
-    z[0] = g.standard_normal(D)
-    for t in range(1, T):
-        z[t] = phi * z[t - 1] + e[t]
-    return z
 
 
 FAST = dict(calibration="fwer", horizon=60, n_resamples=19, rng=0)

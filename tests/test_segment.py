@@ -1,11 +1,10 @@
 "Looking back: no change is an answer, and a memory is not mistaken for a change."
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import ar1
 from scipy.stats import binom
 
 from kpw_nb import KPWProjector, MeanProjector, WitnessProjector
@@ -18,14 +17,6 @@ from kpw_nb.watch.segment import (
     residual_block,
     scan,
 )
-
-
-def ar1(T, phi, D, g):
-    z, e = np.empty((T, D)), g.standard_normal((T, D)) * math.sqrt(1 - phi * phi)
-    z[0] = g.standard_normal(D)
-    for t in range(1, T):
-        z[t] = phi * z[t - 1] + e[t]
-    return z
 
 
 @settings(max_examples=25, deadline=None)

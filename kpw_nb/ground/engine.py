@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -218,7 +218,7 @@ class Engine:
         total: int | None = None,
         weight: Callable | None = None,
         desc: str = "",
-    ) -> Iterator:
+    ) -> Generator:
         """The results of a function of one argument for each task.
 
         Parameters

@@ -257,7 +257,8 @@ class _Learnt(NamedTuple):
 
 def _learn(detector, reference, engine) -> _Learnt:
     "Choose statistics, and simulate paths of the reference for the threshold"
-    d, (promise, n, block) = detector, _check_options(detector)
+    d = detector
+    promise, n, block = _check_options(d)
     Z = check_reference(reference, n, d.window, d.n_reference)
     root = root_seed(d.rng)
     train, paths, bounds = spawn_seeds(root, 3)
