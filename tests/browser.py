@@ -44,10 +44,6 @@ class Browser:
         "--disable-sync",
         "--disable-extensions",
         "--mute-audio",
-        # little is looked at: draw without haste
-        "--disable-threaded-compositing",
-        "--disable-partial-raster",
-        "--disable-lcd-text",
     )
 
     def __init__(self, profile):

@@ -61,9 +61,8 @@ def changed_notebooks():
 def is_quick(item, changed):
     "Is this test part of `make check`?"
     path = getattr(item, "callspec", None) and item.callspec.params.get("path")
-    return "quick" in item.keywords or (
-        item.path.name == "test_notebooks.py" and Path(path).stem in changed
-    )
+    notebook = path is not None and item.path.name == "test_notebooks.py"
+    return "quick" in item.keywords or (notebook and Path(path).stem in changed)
 
 
 def pytest_collection_modifyitems(config, items):

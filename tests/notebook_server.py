@@ -55,7 +55,8 @@ def save_known_types(kernel):
     save = kernel._cache.save_overload
 
     def save_overload(signature, compiled):
-        records = (getattr(t, "instance_class", None) for t in signature.args)
+        types = getattr(signature, "args", signature)  # numba gives either
+        records = (getattr(t, "instance_class", None) for t in types)
         if not any(r and r.__module__ == "__main__" for r in records):
             save(signature, compiled)
 
