@@ -65,7 +65,19 @@ def is_quick(item, changed):
     return "quick" in item.keywords or (notebook and Path(path).stem in changed)
 
 
+def long_ones_first(items):
+    """Each of two workers gets half of the list and takes from the other's end when it
+    is done: one begins with the site, the other with the notebooks."""
+    site = [item for item in items if item.path.name == "test_site.py"]
+    books = [item for item in items if item.path.name == "test_notebooks.py"]
+    long = {*site, *books}
+    others = [item for item in items if item not in long]
+    half = max(len(items) // 2 - len(site), 0)
+    return site + others[:half] + books + others[half:]
+
+
 def pytest_collection_modifyitems(config, items):
+    items[:] = long_ones_first(items)
     if config.getoption("--quick"):
         changed = changed_notebooks()
         kept = [item for item in items if is_quick(item, changed)]

@@ -11,7 +11,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kpw_nb.study.rivals as baselines
@@ -324,7 +324,10 @@ PROJECTORS = {
 Z, LABELS = np.vstack([X, Y]), np.repeat(["x", "y"], [len(X), len(Y)])
 
 
-@parametrize_with_checks([WitnessProjector(), MeanProjector()])  # KPW: test_distance
+OTHERS = [p for p in PROJECTORS.values() if not isinstance(p, KPWProjector)]
+
+
+@parametrize_with_checks(OTHERS)  # KPW: test_distance
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -343,6 +346,30 @@ def test_projector(projector):
     assert np.array_equal(clone(projector).fit(Z, LABELS).transform(Z), F)
     with pytest.raises(ValueError):
         p.transform(Z[:, :2])
+
+
+class BetweenMedians(TransformerMixin, BaseEstimator):
+    "A projector that knows nothing of this package: scikit-learn's rules only"
+
+    def fit(self, Z, y):
+        centres = [np.median(Z[y == label], axis=0) for label in np.unique(y)]
+        self.direction_ = centres[0] - centres[1]
+        return self
+
+    def transform(self, Z):
+        return (Z @ self.direction_)[:, None]
+
+
+@pytest.mark.parametrize(
+    "projector",
+    [*PROJECTORS.values(), BetweenMedians()],
+    ids=[*PROJECTORS, "of a stranger"],
+)
+def test_answer_of_a_projector(projector):
+    "Broken by: an explanation that needs a kernel"
+    test = KPWTest("split", candidates=projector)
+    result = test.test(Z, Z + 1, n_resamples=19, rng=0)
+    assert len(result.facts()["where"]["columns"]) and "differ" in result._repr_html_()
 
 
 @pytest.mark.parametrize("projector", PROJECTORS.values(), ids=PROJECTORS)

@@ -586,8 +586,6 @@ def test_result_draws(d):
         KPWProjector(max_iter=20),
         KPWProjector(max_iter=5, solver="exact", d=1),
         KPWProjector(max_iter=20, rank="auto", ridge=0.1),
-        MeanProjector(),
-        WitnessProjector(),
         WitnessProjector(kernel="linear"),
     ]
 )

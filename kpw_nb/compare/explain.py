@@ -36,6 +36,8 @@ def row_costs(FX, FY) -> tuple:
 # %% ../../nbs/compare/07_explain.ipynb #c009
 def column_shares(projector, Z):
     "The share of each column in the projector's reaction, or None without a gradient"
+    if not hasattr(projector, "kernel_"):
+        return None
     points = projector.points_[projector.support_]
     try:
         J = projector.kernel_.gradient(Z, points, projector.dual_coef_)

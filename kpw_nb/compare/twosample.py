@@ -842,6 +842,18 @@ def text_rows(facts: dict, headings=SUMMARY) -> list:
     lines = evidence_lines(facts) | setting_lines(facts)
     return [(h, lines[h]) for h in headings if h in lines]
 
+# %% ../../nbs/compare/10_twosample.ipynb #c101_1
+def effect_at(result, confidence: float) -> Effect:
+    "How large the difference is, by the result's own projector and seed"
+    return measure_effect(
+        result.projector,
+        *result.samples,
+        owner=result.encoding.owner,
+        units=result.design.units,
+        confidence=confidence,
+        rng=spawn_seeds(result.seed, 4)[3],
+    )
+
 # %% ../../nbs/compare/10_twosample.ipynb #c036
 @dataclass(frozen=True, repr=False, eq=False)
 class KPWTestResult(Result):
@@ -959,14 +971,7 @@ class KPWTestResult(Result):
             a bound on the total variation; the distance; `columns` in their own units.
         """
         if confidence not in self._effects:
-            self._effects[confidence] = measure_effect(
-                self.projector,
-                *self.samples,
-                owner=self.encoding.owner,
-                units=self.design.units,
-                confidence=confidence,
-                rng=spawn_seeds(self.seed, 4)[3],
-            )
+            self._effects[confidence] = effect_at(self, confidence)
         return self._effects[confidence]
 
     def facts(

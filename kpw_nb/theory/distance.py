@@ -9,7 +9,7 @@ __all__ = ['KPWProjector', 'KPWResult', 'kpw_distance', 'MeanProjector', 'Witnes
 import math
 import warnings
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import ClassifierTags
@@ -227,8 +227,13 @@ def two_classes(labels):
 _FLOATS = dict(dtype=np.float64, order="C")
 
 
-class _Projector(TransformerMixin, BaseEstimator):
-    "A function to R^d learned from two samples; a subclass has `kernel` and fits"
+class Projector(TransformerMixin, BaseEstimator):
+    """A function to R^d learned from two samples.
+
+    A subclass fits: it sets `kernel_`, `points_`, `support_` and `dual_coef_`.
+    """
+
+    kernel: Any = None  # a subclass may have it as a parameter
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -385,7 +390,7 @@ def _fit(est, Z, classes, certificate=False):
     return est
 
 # %% ../../nbs/theory/09_distance.ipynb #c031
-class KPWProjector(_Projector):
+class KPWProjector(Projector):
     """The function of norm one after which two samples are farthest apart.
 
     Parameters
@@ -723,7 +728,7 @@ def _normed(K, b):
     return b / math.sqrt(square)
 
 # %% ../../nbs/theory/09_distance.ipynb #c074a
-class _KernelProjector(_Projector):
+class _KernelProjector(Projector):
     "A projector f = Σ_l k(·, z_l) b_l to the line, of norm one; b from `_weights`"
 
     def __init__(self, kernel="gaussian", bandwidth="median"):
