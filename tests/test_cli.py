@@ -211,7 +211,7 @@ def test_a_mixed_table(mixed, capsys):
     kinds = {e["column"]: e["kind"] for e in facts["encoding"]}
     wanted = ["number", "category", "boolean", "date", "number"]
     assert kinds == dict(zip(facts["columns"], wanted))
-    assert all(e["said"].startswith(e["kind"]) for e in facts["encoding"])
+    assert all(e["description"].startswith(e["kind"]) for e in facts["encoding"])
     columns = facts["where"]["columns"]
     assert {c["column"] for c in columns[:2]} == {"mass", "island"}
     assert all(0 < c["pvalue"] <= 1 and " in X" in c["effect"] for c in columns[:5])
@@ -272,7 +272,10 @@ def test_gaps(mixed, capsys):
     assert (code, out) == (2, "") and "first in row n2 of gap.csv; use --missing" in err
     marked = facts_of(capsys, *words, "--missing", "indicator")
     mass = next(e for e in marked["encoding"] if e["column"] == "mass")
-    assert "gaps marked" in mass["said"] and "--missing indicator" in marked["command"]
+    assert (
+        "gaps marked" in mass["description"]
+        and "--missing indicator" in marked["command"]
+    )
     assert run(capsys, *words, "--missing", "indicator", "--report", "r.html")[0] == 0
     dropped = facts_of(capsys, *words, "--missing", "drop")
     assert "rows with gaps left out: 1 of X, 0 of Y" in dropped["table"]

@@ -245,7 +245,7 @@ def test_facts_survive_json(tested):
         "boolean",
         "duration",
     }
-    assert facts["encoding"][0].keys() == {"column", "kind", "said"}
+    assert facts["encoding"][0].keys() == {"column", "kind", "description"}
     keys = {"column", "pvalue", "effect", "share", "chance", "kind"}
     assert all(c.keys() == keys for c in facts["where"]["columns"])
     keys = {"sample", "row", "cost", "unusual", "value"}

@@ -527,7 +527,7 @@ def pair_share(Z, labels, folds, units, confidence: float):
 
 # %% ../../nbs/compare/08_effect.ipynb #c039_1
 def _pair_rows(pairs):
-    "What is to be said of pairs"
+    "The words about pairs"
     if pairs is None:
         return []
     low, high = (f"{100 * end:.0f}" for end in pairs.interval)
@@ -545,12 +545,12 @@ def _line_words(line):
     name = str(line.column) if line.level == "" else f"{line.column} = {line.level}"
     unit = f" {line.unit}" if line.unit not in ("", "share") else ""
     what = "share" if line.unit == "share" else "mean"
-    said = f"{what} {_number(line.difference)}{unit}"
-    said += f" ({_number(line.low)} to {_number(line.high)})"
+    words = f"{what} {_number(line.difference)}{unit}"
+    words += f" ({_number(line.low)} to {_number(line.high)})"
     if np.isfinite(line.typical):
-        said += f", typically {_number(line.typical)}"
-        said += f" ({_number(line.typical_low)} to {_number(line.typical_high)})"
-    return name, said
+        words += f", typically {_number(line.typical)}"
+        words += f" ({_number(line.typical_low)} to {_number(line.typical_high)})"
+    return name, words
 
 # %% ../../nbs/compare/08_effect.ipynb #c039
 @dataclass(frozen=True, repr=False, eq=False)

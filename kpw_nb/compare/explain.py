@@ -124,7 +124,7 @@ def _common_share(x, y, form):
 
 
 def _phrases(x, y, kind, leading):
-    "What could be said of two columns of numbers, the best first"
+    "Descriptions of two columns of numbers, the best first"
     form = _forms(kind)
     share, levels = _common_share(x, y, form)
     what, middle = _location(x, y)

@@ -689,7 +689,7 @@ def design_facts(result) -> dict | None:
         return None
     count = result.design.relabelling.count
     return dict(
-        said=result.design.description,
+        description=result.design.description,
         relabellings=int(count) if math.isfinite(count) else None,
         smallest_pvalue=result.smallest_pvalue,
     )
@@ -698,7 +698,7 @@ def design_facts(result) -> dict | None:
 def table_facts(encoding: Encoder) -> dict:
     "What was done with the columns, in words, in the order of the table"
     fields = [
-        dict(column=column_name(f.name), kind=f.kind, said=f.description)
+        dict(column=column_name(f.name), kind=f.kind, description=f.description)
         for f in encoding.fields
     ]
     units = dict(scale=encoding.scale, why=encoding.why, missing=encoding.missing)
@@ -812,7 +812,7 @@ def design_words(design: dict) -> str:
     count = design["relabellings"]
     many = "very many" if count is None or count >= 1e7 else f"{count:,}"
     least = f"the smallest possible p is {design['smallest_pvalue']:.2g}"
-    return f"{design['said']}; {many} relabellings, {least}"
+    return f"{design['description']}; {many} relabellings, {least}"
 
 
 def setting_lines(facts: dict) -> dict:
@@ -888,7 +888,7 @@ class KPWTestResult(Result):
     encoding : Encoder
         How points were made of the tables: `fields` says what became of each column.
     design : Design
-        Who may be exchanged with whom: `said`, in words.
+        Who may be exchanged with whom: `description`, in words.
     sizes : tuple of int
         Rows of X and of Y, as given; `samples` may hold some of them only.
 

@@ -413,7 +413,7 @@ def _settings_rows(facts):
     rows.append(("method used", f"{facts['method']}: {facts['reason']}"))
     rows.append(("statistic", f"{plan['statistic']}, combined by {plan['combine']}"))
     return dict(
-        columns=[(f["column"], f["said"]) for f in fields[:_COLUMNS]],
+        columns=[(f["column"], f["description"]) for f in fields[:_COLUMNS]],
         more_columns=max(len(fields) - _COLUMNS, 0),
         rest=[*rows, ("candidates", plan["family"])],
     )

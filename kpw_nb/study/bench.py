@@ -56,7 +56,7 @@ def two_samples(n, D, rng=0):
 
 # %% ../../nbs/study/06_bench.ipynb #c008_v
 def iteration_problem(n, d=3, D=16, rank=None) -> Iteration:
-    "Features, factors and a random start; full rank unless said"
+    "Features, factors and a random start; full rank by default"
     from kpw_nb.theory.bcd import coefficients
     from kpw_nb.theory.kernels import output_factor, output_matrix, resolve_kernel
     from kpw_nb.theory.representer import make_features
@@ -531,7 +531,7 @@ def save_rows(rows, path):
 def main(
     startup_too: bool = True, full: bool = False, save: str | None = "out/bench.json"
 ) -> list:
-    """Print the table of ratios, one thread unless said, and save it.
+    """Print the table of ratios, one thread by default, and save it.
 
     Parameters
     ----------
