@@ -17,7 +17,7 @@ from ..ground.engine import CHUNK, in_chunks
 from .designs import Design, averages, signed_weights
 from .relabel import Free, resample, zscores
 from ..ground.sample import row_marks
-from .statistics import Statistic
+from .statistics import Statistic, effective_size
 from ..ground.table import Columns, on_levels
 
 # %% ../../nbs/compare/06_evidence.ipynb #c006
@@ -247,8 +247,7 @@ class ColumnEvidence(Statistic):
 
     def parts(self, marks) -> np.ndarray:
         "(B, features) evidence of single features; a category is one"
-        n, N = marks.sum(1), len(self.features)
-        size = (n * (N - n) / N)[:, None]
+        size = effective_size(marks.sum(1), len(self.features))
         A = signed_weights(marks, self.design.masses) @ self.features
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
         return tail_evidence(np.add.reduceat(A * A * size, starts, axis=1), self.df)

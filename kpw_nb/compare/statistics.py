@@ -233,10 +233,14 @@ def contrast_value(A, size, apart, matrix) -> np.ndarray:
     return top + np.log(np.exp(evidence - top[:, None]).mean(1))
 
 # %% ../../nbs/compare/04_statistics.ipynb #c033_4
+def effective_size(n, N: int) -> np.ndarray:
+    "(B, 1) nm/(n + m) of labellings with n of N points in X"
+    return (n * (N - n) / N)[:, None]
+
+
 def contrast_values(contrasts, marks) -> np.ndarray:
     "(B, C) values of several contrasts; those with the same masses share the weights"
-    n, N = marks.sum(1), marks.shape[1]
-    size = (n * (N - n) / N)[:, None]
+    size = effective_size(marks.sum(1), marks.shape[1])
     masses = {id(c.masses): c.masses for c in contrasts}
     weights = {key: signed_weights(marks, mass) for key, mass in masses.items()}
     out = np.empty((len(marks), len(contrasts)))
@@ -295,8 +299,7 @@ class Contrast(Statistic):
         order = np.arange(N) if order is None else order
         masses = np.ones(N) if self.masses is None else self.masses
         A = cut_contrasts(self.features[order], masses[order])
-        n = np.arange(1, N)
-        size = (n * (N - n) / N)[:, None]
+        size = effective_size(np.arange(1, N), N)
         return contrast_value(A, size, self.apart, self.matrix)
 
 # %% ../../nbs/compare/04_statistics.ipynb #c007
