@@ -1,7 +1,6 @@
 // What a visitor would stumble over on the page that is open: code that wraps, things wider than
 // their box that do not scroll, headings that skip a level, text too faint to read. A list of words.
-// What is too wide depends on the width, what is too faint on the theme: each is asked for by itself.
-((boxes, colours) => {
+(() => {
   const wrong = [];
   const article = document.querySelector("article") || document.body;
   const name = (e) => `${e.tagName.toLowerCase()}.${e.className} "${e.textContent.trim().slice(0, 40)}"`;
@@ -15,7 +14,7 @@
 
   const scrolls = (e) => ["auto", "scroll"].includes(getComputedStyle(e).overflowX);
   const edge = article.getBoundingClientRect().right + 2;
-  for (const e of boxes ? outside("mjx-container, svg, .sd-stretched-link") : []) {
+  for (const e of outside("mjx-container, svg, .sd-stretched-link")) {
     if (!e.getClientRects().length) continue;
     const style = getComputedStyle(e);
     if (e.tagName === "PRE" && style.whiteSpace !== "pre") wrong.push(`wrapped: ${name(e)}`);
@@ -50,7 +49,7 @@
   const faint = new Set();
   // .sk-top-container: scikit-learn's own picture of an estimator
   const exempt = "mjx-container, svg, [aria-hidden=true], .headerlink, button, select, input, .sk-top-container";
-  for (const e of colours ? outside(exempt) : []) {
+  for (const e of outside(exempt)) {
     const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
     if (!own || !e.getClientRects().length) continue;
     const style = getComputedStyle(e);
@@ -61,4 +60,4 @@
     if (ratio < (large ? 3 : 4.5)) faint.add(`faint (${ratio.toFixed(1)}): ${name(e)} ${style.color}`);
   }
   return [...wrong.slice(0, 6), ...[...faint].slice(0, 4)];
-})
+})();
