@@ -1,6 +1,7 @@
 """Options and the environment of the test run. Set here, before numba is imported
 anywhere: numba reads it once."""
 
+import gc
 import os
 import shutil
 import subprocess
@@ -74,6 +75,13 @@ def long_ones_first(items):
     others = [item for item in items if item not in long]
     half = max(len(items) // 2 - len(site), 0)
     return site + others[:half] + books + others[half:]
+
+
+def pytest_collection_finish(session):
+    """What is here now stays to the end. Each full collection of garbage would look
+    at all of it again: to read a wide table took three times as long."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config, items):

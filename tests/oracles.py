@@ -1,6 +1,4 @@
-"Slow and literal: the paper's block matrices, and series, for tests to compare with."
-
-import math
+"Slow and literal: the paper's block matrices, for tests to compare with."
 
 import numpy as np
 
@@ -59,12 +57,3 @@ def naive_V(pi, A):
     "V = sum_ij pi_ij A_ij^T A_ij, of shape (dN, dN)"
     n, m = pi.shape
     return sum(pi[i, j] * A[i, j].T @ A[i, j] for i in range(n) for j in range(m))
-
-
-def ar1(T, phi, D, g):
-    "A stationary AR(1) series with unit variance in each of D columns"
-    z, e = np.empty((T, D)), g.standard_normal((T, D)) * math.sqrt(1 - phi * phi)
-    z[0] = g.standard_normal(D)
-    for t in range(1, T):
-        z[t] = phi * z[t - 1] + e[t]
-    return z

@@ -393,7 +393,7 @@ def test_names():
     ]
     assert [t.trains for t in paper_baselines(extra=True).values()] == [
         *[True] * 3,
-        *[False] * 8,
+        *[False] * 9,
         True,
     ]
 

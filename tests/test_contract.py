@@ -64,7 +64,7 @@ CASES = {
     "KPW cv, trained": Case(KPWTest("split", "cv"), trained=True),
     "KPW stream": Case(KPWTest("stream", kept=8), listed=False),
     **{
-        name: Case(t, trained=t.trains, ties=name == "Classifier")
+        name: Case(t, trained=t.trains, ties=name in ("Classifier", "Columns"))
         for name, t in RIVALS.items()
     },
     "Sinkhorn, several": Case(SinkhornTest(eta=[0.1, 1.0])),
@@ -438,6 +438,7 @@ STATISTICS = {
         ),
         MARKS,
     ),
+    "LargestKS": lambda: (baselines.LargestKS(Z), MARKS),
     "KLRStatistic": lambda: (
         baselines.KLRStatistic([GRAM[:, :3], GRAM], (1.0, 1e-2)),
         MARKS,

@@ -130,7 +130,7 @@ def test_result_says_it():
     said = " ".join(str(r).split())  # long lines are folded
     assert "6 + 6 clusters" in said and "924 relabellings" in said
     assert "clusters are independent" in said
-    assert r.smallest_pvalue == 1 / 200
+    assert r.n_resamples == 923 and r.smallest_pvalue == 2 / 924  # all are listed
     assert r.where().columns["column"].iloc[0] == "a"
     assert "donor" not in [f.name for f in r.encoding.fields]
     page = r.report()

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import ar1
 from scipy.stats import binom
 from sklearn.base import clone
 
@@ -19,6 +18,7 @@ from kpw_nb.ground import store
 from kpw_nb.watch.calibrate import (
     Family,
     _gumbel,
+    ar1,
     block_length,
     draw_paths,
     path_maxima,

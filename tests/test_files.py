@@ -206,19 +206,19 @@ def test_dates_that_are_none(wrong):
 
 
 def seconds(width):
-    "Time to read 50 rows of this many columns"
+    "Processor time to read five rows of this many columns"
     names = ",".join(f"gene{k}" for k in range(width))
-    content = "\n".join([names] + [",".join(["1.5"] * width)] * 50).encode()
+    content = "\n".join([names] + [",".join(["1.5"] * width)] * 5).encode()
     options = dict(content=content, drop=["gene7"], label="gene8")
-    start = time.perf_counter()
+    start = time.process_time()
     read_table("wide.csv", **options)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def test_wide_files_in_linear_time():
     "Four times the columns; names were counted in a loop over names"
-    few = min(seconds(5_000) for _ in range(3))
-    assert min(seconds(20_000) for _ in range(3)) < 10 * few
+    few = min(seconds(5_000) for _ in range(2))
+    assert seconds(20_000) < 10 * few
 
 
 # ---------------------------------------------------------------- rows that do not fit

@@ -170,7 +170,7 @@ def test_family_wise_error():
     runs, any_false, first = 300, 0, 0
     for seed in range(runs):
         Z, codes = null_groups(seed)
-        found = kpw_groups(Z, codes, control=0, n_resamples=39, rng=seed, scale=None)
+        found = kpw_groups(Z, codes, control=0, n_resamples=19, rng=seed, scale=None)
         table = found.table.set_index("group").loc[[1, 2]]
         any_false += bool((table["pvalue"] <= 0.05).any())
         first += bool(table["alone"][1] <= 0.05)
@@ -187,7 +187,7 @@ def test_error_with_a_large_control():
     codes = np.repeat(np.arange(13), [60] + [5] * 12)
     for seed in range(runs):
         Z = g.normal(size=(len(codes), 2))
-        found = kpw_groups(Z, codes, control=0, n_resamples=39, rng=seed)
+        found = kpw_groups(Z, codes, control=0, n_resamples=19, rng=seed)
         bad += len(found.differing()) > 0
     assert stats.binom.sf(bad - 1, runs, 0.05) > 1e-3
 

@@ -920,7 +920,7 @@ print(len(open("s").readlines()), *(w.message for w in said))
         return subprocess.run(
             [sys.executable, "-B", "-c", program],
             cwd=tmp_path,
-            env=os.environ | dict(PYTHONPATH=str(tmp_path)),
+            env=os.environ | dict(PYTHONPATH=str(tmp_path), NUMBA_DISABLE_JIT="1"),
             capture_output=True,
             text=True,
         ).stdout.strip()

@@ -140,7 +140,7 @@ def test_real_table(name):
     "The raw table in one line; the columns with the largest effects lead"
     A, B = two_groups(name)
     result = kpw_test(A, B, rng=0, **options_for(A, B))
-    assert result.pvalue == 0.005
+    assert result.pvalue <= 0.005
     effects = effect_sizes(A, B)
     leaders = effects[effects >= 0.7 * effects.iloc[0]].index
     columns = result.where().columns
@@ -206,7 +206,7 @@ BETWEEN = kpw_test(*ISLANDS, **FAST)
 
 
 def test_the_example_says_something():
-    assert 0.02 < BETWEEN.pvalue < 0.9
+    assert 0.02 < BETWEEN.pvalue < 0.95
 
 
 @pytest.mark.parametrize("scale", ["auto", "std", "rank"])

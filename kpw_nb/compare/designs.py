@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from ..ground.core import TINY, check_choice
 from ..ground.encode import has_gap
 from .relabel import Free, Relabelling, Strata
-from ..ground.sample import Sample, sample_columns
+from ..ground.sample import Sample, as_columns
 from kpw_nb.ground.errors import (
     InputError,
     InputWarning,
@@ -26,7 +26,7 @@ from kpw_nb.ground.errors import (
     sample_mark,
     verbatim,
 )
-from ..ground.table import Columns, called, in_kinds, read_columns, the_column
+from ..ground.table import Columns, called, in_kinds, the_column
 
 # %% ../../nbs/compare/02_designs.ipynb #c010
 def averages(codes) -> csr_array:
@@ -497,12 +497,6 @@ def make_design(X: Columns, Y: Columns, labels: dict, options: DesignOptions) ->
         design = _clusters_design(X, Y, strata, clusters, options.paired, options.weigh)
     return design if strata is None else replace(design, batches=strata.codes)
 
-# %% ../../nbs/compare/02_designs.ipynb #c031_5
-def _as_columns(T, name):
-    "A table as its columns"
-    found = sample_columns(T) if isinstance(T, Sample) else read_columns(T, name)
-    return replace(found, name=name)
-
 # %% ../../nbs/compare/02_designs.ipynb #c031_6
 class Designed(NamedTuple):
     "Two tables to test, and how"
@@ -531,7 +525,7 @@ def read_design(X, Y, options: DesignOptions, missing: str = "error") -> Designe
         `X`, `Y`, `design` and `dropped`.
     """
     _check_options(options)
-    X, Y = _as_columns(X, "X"), _as_columns(Y, "Y")
+    X, Y = as_columns(X, "X"), as_columns(Y, "Y")
     given = dict(strata=options.strata, clusters=options.clusters)
     given = {k: v for k, v in given.items() if v is not None}
     labels = {k: read_labels(v, k, X, Y) for k, v in given.items()}

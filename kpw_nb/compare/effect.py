@@ -68,7 +68,8 @@ def deal_folds(units, labels, rng=None) -> np.ndarray:
         raise InputError(
             f"{'XY'[int(np.argmin(counts))]} has {min(counts)} {what}, but a "
             f"difference is measured on {what} that were not used to learn it, which "
-            f"takes {_FEWEST}; collect more data."
+            f"takes {_FEWEST}",
+            "collect more data",
         )
     return deal(units, labels, min(_FOLDS, min(counts) // 2), as_rng(rng))
 
@@ -87,14 +88,8 @@ class Path(NamedTuple):
     scores: np.ndarray  # of the rows that were left out
 
 # %% ../../nbs/compare/08_effect.ipynb #c009_s1
-def naive_auc(x, y) -> float:
-    "The share of pairs in which y is larger; ties count half"
-    gap = np.subtract.outer(np.asarray(y), np.asarray(x))
-    return float(((gap > 0) + 0.5 * (gap == 0)).mean())
-
-
 def area(x, y) -> float:
-    "The same from one sort"
+    "The share of pairs in which y is larger, from one sort; ties count half"
     return float(both_sides(np.sort(x), y).mean() / (2 * len(x)))
 
 # %% ../../nbs/compare/08_effect.ipynb #c009_1

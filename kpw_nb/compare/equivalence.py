@@ -215,7 +215,9 @@ def check_margin(margin, scale: str, bounded: bool) -> float:
             what = "the MMD with a kernel between 0 and 1 is never above √2 = 1.414"
         raise InputError(
             f"margin must be below {most:.4g}, got {margin:g}: {what}, so nothing "
-            "would be shown; choose it from samples that are known to be alike."
+            "would be shown",
+            "choose it from samples that are known to be alike",
+            argument="margin",
         )
     return margin
 
@@ -227,8 +229,9 @@ def bounded_kernel(kernel, method: str) -> bool:
     if method == "finite":
         raise InputError(
             "method='finite' needs a kernel between 0 and 1, got "
-            f"{type(kernel).__name__}; use kernel='gaussian', 'laplace' or 'matern', "
-            "or method='asymptotic'."
+            f"{type(kernel).__name__}",
+            "use kernel='gaussian', 'laplace' or 'matern', or method='asymptotic'",
+            argument="method",
         )
     return False
 
@@ -325,8 +328,9 @@ def _by_auc(X, Y, margin, method, alpha, rng):
 def _by_mmd(X, Y, margin, method, alpha, kernel, bandwidth):
     if isinstance(kernel, str) and kernel == "precomputed":
         raise InputError(
-            "kernel='precomputed' is not for kpw_equivalence; pass the points and a "
-            "kernel, or a function (A, B) -> Gram."
+            "kernel='precomputed' is not for kpw_equivalence",
+            "pass the points and a kernel, or a function (A, B) -> Gram",
+            argument="kernel",
         )
     Z = pool(X, Y)
     with one_thread():

@@ -16,7 +16,13 @@ import numpy as np
 from sklearn.base import clone
 
 from ..ground.core import TINY, Result, as_rng
-from .evidence import find_evidence, number_features, pooled_column
+from kpw_nb.compare.evidence import (
+    Found,
+    columns_of,
+    find_evidence,
+    number_features,
+    pooled_column,
+)
 from ..ground.sample import Sample, as_samples, pool, sample_columns, spread
 from ..ground.table import as_dates
 from ..theory.transport import exact_transport
@@ -161,24 +167,27 @@ def number_effect(values, n: int, kind: str, leading: int) -> str:
 
 # %% ../../nbs/compare/07_explain.ipynb #c020
 _PAIR = {
-    1: "go together differently: rank correlation",
-    2: "their extremes go together differently: correlation of distances from the "
+    (1, 1): "go together differently: rank correlation",
+    (2, 2): "their extremes go together differently: correlation of distances from the "
     "middle",
 }
+_CURVE = (
+    "go together along a curve: correlation of ranks with distances from the middle"
+)
 
 
-def pair_effect(X, Y, i: int, j: int, order: int = 1) -> str:
-    "Both correlations of ranks, or of distances from the middle, if both are numbers"
+def pair_effect(X, Y, i: int, j: int, orders: tuple = (1, 1)) -> str:
+    "Both correlations, of ranks (1) or of distances from the middle (2), if of numbers"
     columns = [pooled_column(X, Y, k) for k in (i, j)]
     if any(levels is not None for _, levels in columns):
         return "go together differently"
-    a, b = (number_features(values)[:, order - 1] for values, _ in columns)
+    a, b = (number_features(v)[:, k - 1] for (v, _), k in zip(columns, orders))
     n, known = len(X), ~np.isnan(columns[0][0] + columns[1][0])
     r = []
     for part in (np.flatnonzero(known[:n]), n + np.flatnonzero(known[n:])):
         x, y = a[part] - a[part].mean(), b[part] - b[part].mean()
         r.append(x @ y / max(np.sqrt((x @ x) * (y @ y)), TINY))
-    return _in_both(_PAIR[order], r[0], r[1], "{:.2f}".format)
+    return _in_both(_PAIR.get(orders, _CURVE), r[0], r[1], "{:.2f}".format)
 
 # %% ../../nbs/compare/07_explain.ipynb #c023
 def unusual_columns(A, B, owner) -> np.ndarray:
@@ -243,7 +252,7 @@ def _pair_lines(X, Y, columns, found):
     for k in np.flatnonzero(found.pvalues[D:] <= 0.05):
         i, j = (columns[a] for a in found.pairs[k])
         line = dict(column=f"{X.names[i]} × {X.names[j]}", pvalue=found.pvalues[D + k])
-        effect = pair_effect(X, Y, i, j, int(found.orders[k]))
+        effect = pair_effect(X, Y, i, j, tuple(found.orders[k].tolist()))
         line |= dict(effect=effect, share=np.nan, chance=np.nan)
         yield line | dict(kind="pair", strength=found.strength[D + k])
 
@@ -385,7 +394,16 @@ def _project(projector, values):
 
 # %% ../../nbs/compare/07_explain.ipynb #c025
 def explain(
-    projector, X, Y, *, owner=None, n_resamples: int = 199, rng=None, design=None
+    projector,
+    X,
+    Y,
+    *,
+    owner=None,
+    n_resamples: int = 199,
+    rng=None,
+    design=None,
+    found: Found | None = None,
+    least: float = 0.0,
 ) -> Difference:
     """The most telling rows and columns of two samples.
 
@@ -403,6 +421,10 @@ def explain(
         For the relabellings.
     design : Design, optional
         Who may be exchanged with whom; rows, freely, if not given.
+    found : Found, optional
+        The evidence, if the test has found it already.
+    least : float, default 0.0
+        The p-value of the test: no column has a smaller one.
 
     Returns
     -------
@@ -423,10 +445,12 @@ def explain(
         X, Y = as_samples(X, Y)
         owner = np.arange(X.values.shape[1])
     Z, n = pool(X, Y), len(X)
-    columns = np.unique(owner).tolist()
+    columns = columns_of(owner)
     tables = sample_columns(X), sample_columns(Y)
-    run = dict(n_resamples=n_resamples, rng=rng, design=design)
-    found = find_evidence(*tables, columns, **run)
+    if found is None:
+        run = dict(n_resamples=n_resamples, rng=rng, design=design)
+        found = find_evidence(*tables, columns, **run)
+    found = found._replace(pvalues=np.maximum(found.pvalues, least))
     some = Z[spread(len(Z), _SHARED)]
     shares, chance = column_shares(projector, some), None
     if shares is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import cholesky, eigh
 from scipy.linalg.lapack import dtrtri
 from scipy.spatial import KDTree
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from ..ground.core import TINY
 from ..ground.encode import both_sides
@@ -177,13 +177,20 @@ class NormalScores:
         "(k, 2c) scores and their squares, in the pool of mean 0 and variance 1"
         return (self._both(T) - self.mean) * self.factor
 
+    def places(self, scores) -> np.ndarray:
+        "(k, c) places in (-1, 1) in the order of the pool, of what has these scores"
+        c = scores.shape[1] // 2
+        factor = self.factor[:c]
+        z = scores[:, :c] / np.where(factor > 0, factor, np.inf) + self.mean[:c]
+        return np.where(factor > 0, 2 * ndtr(z) - 1, 0.0)
+
 # %% ../../nbs/compare/03_features.ipynb #c032
 class Senses(NamedTuple):
     "What several members have learnt: what it takes to look at a row"
 
     axes: Callable  # Z -> Principal
     at_wide: Callable  # Z -> the Gaussian kernel of median width at the landmarks
-    ranks: Callable  # columns and components -> their normal scores and squares
+    ranks: NormalScores  # columns and components -> their normal scores and squares
 
 # %% ../../nbs/compare/03_features.ipynb #c032_1
 class Rows:
@@ -207,6 +214,11 @@ class Rows:
         "Scores of columns, of components, then the squares of both"
         seen = self.principal
         return self.senses.ranks(np.hstack([seen.centred, seen.scores]))
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        "Places of columns and components in the order of the pool, in (-1, 1)"
+        return self.senses.ranks.places(self.columns)
 
 # %% ../../nbs/compare/03_features.ipynb #c033_2
 _ENOUGH = 8192  # rows at a time; points for the covariance of 512 features
@@ -257,9 +269,10 @@ class _Widths:
 class Pool(_Widths):
     "What is learnt from a pooled sample `Z` without labels, at the first use"
 
-    def __init__(self, Z):
+    def __init__(self, Z, tables=None):
         super().__init__(Z)
         self.rows = Rows(Z, self)  # learns when first used
+        self.tables = tables  # (X, Y, columns) it was made of, if it was
 
     @cached_property
     def axes(self) -> Axes:

@@ -136,8 +136,9 @@ def _dense(M):
         return M
     if math.prod(M.shape) > _MOST_DENSE:
         raise InputError(
-            f"frame has {M.shape[0]} x {M.shape[1]} entries, too many to fill in; "
-            "choose columns (the most variable ones), or an embedding by use=."
+            f"frame has {M.shape[0]} x {M.shape[1]} entries, too many to fill in",
+            "choose columns (the most variable ones), or an embedding by use=",
+            argument="frame",
         )
     return M.toarray()
 
@@ -178,7 +179,9 @@ def read_any(frame, by, clusters=None, use=None) -> Labelled:
         return read_annotated(frame, by, clusters, use)
     if use is not None:
         raise InputError(
-            "use= is for annotated data; choose columns of a table itself."
+            "use= is for annotated data",
+            "choose columns of a table itself",
+            argument="use",
         )
     return read_frame(frame, by, clusters)
 
@@ -250,9 +253,17 @@ def check_groups(roll: Roll, control, how: str) -> str:
     if how == "auto":
         return "pairs" if control is None else "control"
     if how == "control" and control is None:
-        raise InputError("how='control' needs a control; name the group in control=.")
+        raise InputError(
+            "how='control' needs a control",
+            "name the group in control=",
+            argument="control",
+        )
     if how != "control" and control is not None:
-        raise InputError(f"how={how!r} has no control; leave out control= or how=.")
+        raise InputError(
+            f"how={how!r} has no control",
+            "leave out control= or how=",
+            argument="how",
+        )
     return how
 
 # %% ../../nbs/compare/11_groups.ipynb #c014_2
@@ -309,7 +320,7 @@ def _parts_of_looks(pool):
     "The arguments of each `Look`, with features in place of a part of them"
     family = default_family(pool)
     for member in family:
-        if not (member.searched or member.pairwise):
+        if not (member.searched or not member.in_groups):
             made = member.make(pool)
             yield member.name, member.weight, made.features, made.apart, made.matrix
     weight = sum(m.weight for m in family if m.searched)
@@ -895,8 +906,10 @@ def _check_memory(N, D):
     if needed > _MOST_BYTES:
         raise InputError(
             f"frame has {N} rows and {D} columns, whose features would take "
-            f"{needed / 1e9:.0f} GB; choose columns (the most variable ones), take an "
-            "embedding of them, or fewer rows."
+            f"{needed / 1e9:.0f} GB",
+            "choose columns (the most variable ones), take an embedding of them, or "
+            "fewer rows",
+            argument="frame",
         )
 
 # %% ../../nbs/compare/11_groups.ipynb #c053_3

@@ -498,6 +498,35 @@ def _stopping_rule(stop_after, sign, alternative):
         )
     return _sequential(stop_after, sign)
 
+# %% ../../nbs/compare/01_relabel.ipynb #c049_2
+class Step(NamedTuple):
+    "One step of the ladder"
+
+    after: int  # relabellings
+    enough: float  # stop here if p is above
+
+
+LADDER = Step(99, 0.2), Step(199, 1 / 200), Step(999, 1 / 1000)
+
+
+def ladder(pvalue):
+    "A rule for `stop`, for one run; `pvalue` is a function of (observed, null)"
+    ahead = list(LADDER)  # each step is looked at once
+
+    def stop(observed, null):
+        while ahead and ahead[0].after <= len(null):
+            step = ahead.pop(0)
+            if pvalue(observed, null[: step.after]) > step.enough * (1 + 1e-9):
+                return step.after
+        return None
+
+    return stop
+
+# %% ../../nbs/compare/01_relabel.ipynb #c049_3
+def bound_on_ladder(count: int) -> float:
+    "What the p-value cannot exceed after so many relabellings: the steps passed say so"
+    return min((s.enough for s in LADDER if s.after < count), default=1.0)
+
 # %% ../../nbs/compare/01_relabel.ipynb #c051
 @dataclass(frozen=True, repr=False)
 class PermutationResult(Result):

@@ -48,6 +48,8 @@ class Statistic:
     ----------
     points : int or None
         How many points a labelling has, if known: then a batch is checked.
+    width : int
+        How many values a labelling gets.
 
     Examples
     --------
@@ -66,10 +68,15 @@ class Statistic:
     """
 
     points: int | None = None
+    width: int = 1
 
     def values(self, marks) -> np.ndarray:
         "(B,) or (B, C) values for (B, N) marks, True where a point is called X"
         raise NotImplementedError
+
+    def combined(self, rows) -> np.ndarray:
+        "(1 + N,) one number for each row of values, that of the samples first"
+        return rows[:, 0]
 
     def __call__(self, marks) -> np.ndarray:
         marks, points = np.asarray(marks), self.points
@@ -309,7 +316,7 @@ class Together(Statistic):
     Parameters
     ----------
     parts : list of Statistic
-        Each gives one value for a labelling.
+        Their values stand side by side.
 
     Examples
     --------
@@ -324,17 +331,32 @@ class Together(Statistic):
         self.parts = list(parts)
         known = (part.points for part in self.parts if part.points is not None)
         self.points = next(known, None)
+        self.ends = np.cumsum([part.width for part in self.parts]).tolist()
+        self.width = self.ends[-1]
+
+    def of_parts(self, rows) -> list:
+        "The columns of each part"
+        return np.split(rows, self.ends[:-1], axis=1)
 
     def values(self, marks):
-        out = np.empty((len(marks), len(self.parts)))
-        together = [isinstance(part, Contrast) for part in self.parts]
+        out = np.empty((len(marks), self.width))
         contrasts = [part for part in self.parts if isinstance(part, Contrast)]
         if contrasts:
+            together = [
+                end - 1
+                for end, part in zip(self.ends, self.parts)
+                if isinstance(part, Contrast)
+            ]
             values = partial(contrast_values, contrasts)
             out[:, together] = in_chunks(values, marks)
-        for k in np.flatnonzero(~np.array(together)):
-            out[:, k] = self.parts[k].values(marks)
+        for part, columns in zip(self.parts, self.of_parts(out)):
+            if not isinstance(part, Contrast):
+                columns[:] = part.values(marks).reshape(columns.shape)
         return out
+
+    def combined(self, rows):
+        parts = zip(self.parts, self.of_parts(rows))
+        return np.stack([part.combined(columns) for part, columns in parts], axis=1)
 
 # %% ../../nbs/compare/04_statistics.ipynb #c036
 @kernel
@@ -616,6 +638,10 @@ class OnRows(Statistic):
 
     def __init__(self, statistic, design: Design):
         self.statistic, self.design = statistic, design
+        self.width = statistic.width
+
+    def combined(self, rows):
+        return self.statistic.combined(rows)
 
     def values(self, marks):
         return self.statistic.values(self.design.of_rows(marks))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .evidence import columns_of
 from .family import Member
 from .features import Pool, Rows, Senses
 from ..ground.core import kernel
@@ -188,6 +189,10 @@ class OfKept(Statistic):
 
     def __init__(self, statistic, kept: int):
         self.statistic, self.kept = statistic, kept
+        self.width = statistic.width
+
+    def combined(self, rows):
+        return self.statistic.combined(rows)
 
     def values(self, marks):
         return self.statistic.values(marks[:, : self.kept])
@@ -246,7 +251,7 @@ def stream(samples, choose: Callable, kept: int, engine: Engine, encode=learn):
     shares, places, tables = _keep(samples, kept)
     encoder = encode(*tables)
     rows = [encoded(encoder, table) for table in tables]
-    learnt = Pool(pool(*rows))
+    learnt = Pool(pool(*rows), (*tables, columns_of(encoder.owner)))
     family = choose(learnt)
     design, K = Free(*map(len, rows)), len(learnt.Z)
     sums_of = [m for m in family if m.adds_up and shares[0].groups]

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -53,11 +53,14 @@ from ..theory.kernels import median_bandwidth
 from ..ground.errors import InputError
 
 # %% ../../nbs/compare/10_twosample.ipynb #c004
+from .evidence import ColumnEvidence, Found, columns_of, found_by
 from kpw_nb.compare.relabel import (
     Free,
     Resampled,
     aggregate,
+    bound_on_ladder,
     check_resamples,
+    ladder,
     permutation_pvalue,
     pvalue_interval,
     resample,
@@ -71,6 +74,7 @@ from kpw_nb.ground.sample import (
     is_lazy,
     pool,
     row_marks,
+    sample_columns,
     share_seen,
     split_samples,
     spread,
@@ -112,6 +116,8 @@ class Plan(Result):
         How several candidates become one statistic.
     why : str
         Why this method.
+    n_resamples : int or "auto"
+        How many relabellings were asked for: "auto" is as many as it takes.
 
     Examples
     --------
@@ -126,6 +132,7 @@ class Plan(Result):
     statistic: str
     combine: str
     why: str
+    n_resamples: int | str = "auto"
 
 # %% ../../nbs/compare/10_twosample.ipynb #c014
 METHODS = ("auto", "refit", "split", "stream")
@@ -387,6 +394,15 @@ def train_candidates(t, plan: Plan, X: Sample, Y: Sample, seed) -> Trained:
     return Trained(projectors, potentials, weights)
 
 # %% ../../nbs/compare/10_twosample.ipynb #c026
+class Given(NamedTuple):
+    "Two samples to test"
+
+    X: Any
+    Y: Any
+    design: Design | None  # None: rows are exchanged freely
+    encoder: Encoder | None  # None: it is learnt on the way
+
+
 class Outcome(NamedTuple):
     "What a way to test gives"
 
@@ -398,6 +414,7 @@ class Outcome(NamedTuple):
     detail: str = ""  # about the sizes, in words
     encoder: Encoder | None = None  # if it was learnt on the way
     sizes: tuple | None = None  # rows as given, if `samples` holds some of them only
+    evidence: Found | None = None  # of columns and pairs, if a member has looked
 
 # %% ../../nbs/compare/10_twosample.ipynb #c026_1
 class _Clock:
@@ -409,6 +426,68 @@ class _Clock:
     def lap(self, name):
         now = time.perf_counter()
         self.seconds[name], self.start = now - self.start, now
+
+# %% ../../nbs/compare/10_twosample.ipynb #c041
+def _combine(observed, null, plan, weights) -> tuple:
+    "Combined observed value and combined null"
+    if len(observed) == 1:
+        return float(observed[0]), null[:, 0]
+    if plan.combine == "harmonic":
+        return aggregate(observed, null, "harmonic", weights=weights)
+    if plan.combine != "weights" or weights is None:
+        how = "max" if plan.combine == "weights" else plan.combine
+        return aggregate(observed, null, how)
+    combined = (zscores(np.vstack([observed, null])) * weights).sum(1)
+    return float(combined[0]), combined[1:]
+
+# %% ../../nbs/compare/10_twosample.ipynb #c026_5
+_WORK = 2_000_000  # points and values of all relabellings: some seconds
+
+
+def end_of_ladder(points: int, width: int, is_linear: bool = True) -> int:
+    "The most relabellings of so many points with so many values"
+    if not is_linear:
+        return 199
+    most = min(_WORK // (points + width), 10_000)
+    step = 1000 if most >= 1000 else 100
+    return max(most // step * step - 1, 199)
+
+# %% ../../nbs/compare/10_twosample.ipynb #c026_7
+class Relabelled(NamedTuple):
+    "What relabelling gives"
+
+    values: Resampled  # one column a candidate
+    evidence: Found | None  # of columns and pairs, if a member has looked
+
+
+def _evidence(statistic, values):
+    "The evidence of columns and pairs, if a member has looked at it"
+    observed = statistic.of_parts(values.observed[None])
+    null = statistic.of_parts(values.null)
+    for part, first, others in zip(statistic.parts, observed, null):
+        table = getattr(part, "statistic", part)  # of the rows that were kept
+        if isinstance(table, ColumnEvidence):
+            return found_by(table, first[0], others)
+    return None
+
+# %% ../../nbs/compare/10_twosample.ipynb #c026_8
+def _relabelled(statistic, relabelling, plan, weights, most, **run) -> Relabelled:
+    "Values of each candidate, for as many relabellings as asked, or as it takes"
+
+    def one_each(observed, null):
+        rows = statistic.combined(np.vstack([observed, null]))
+        return rows[0], rows[1:]
+
+    def pvalue(observed, null):
+        both = one_each(observed, null)
+        return permutation_pvalue(*_combine(*both, plan, weights))
+
+    if run["n_resamples"] == "auto":
+        run |= dict(n_resamples=most, stop=ladder(pvalue))
+    values = resample(statistic, relabelling, **run)
+    observed, null = one_each(values.observed, values.null)
+    reduced = values._replace(observed=observed, null=null)
+    return Relabelled(reduced, _evidence(statistic, values))
 
 # %% ../../nbs/compare/10_twosample.ipynb #c028_2
 def _has_units(candidate):
@@ -446,24 +525,27 @@ def fit_to(projector, samples):
         return projector.fit(pool(*samples), labels_of(*samples))
 
 # %% ../../nbs/compare/10_twosample.ipynb #c028
-def _refit(t, plan, X, Y, design, seeds, run, clock):
-    X, Y = design.comparable(X, Y)
+def _refit(t, plan, given, seeds, run, clock):
+    X, Y = given.design.comparable(given.X, given.Y)
     Z = pool(X, Y)
-    shared = Pool(Z)
+    columns = columns_of(given.encoder.owner)
+    shared = Pool(Z, (sample_columns(X), sample_columns(Y), columns))
     family = as_candidates(t.candidates, partial(default_family, shared))
     statistic = refit_statistics(family, Z, t.refit_iter, shared)
-    if not design.free:
-        statistic = under(statistic, design)
+    if not given.design.free:
+        statistic = under(statistic, given.design)
     clock.lap("set-up")
-    batch = CHUNK if _is_linear(family) else None
-    values = resample(statistic, design.relabelling, rng=seeds[2], batch=batch, **run)
+    weights, is_linear = [getattr(c, "weight", 1.0) for c in family], _is_linear(family)
+    run = run | dict(rng=seeds[2], batch=CHUNK if is_linear else None)
+    most = end_of_ladder(len(Z), statistic.width, is_linear)
+    how = given.design.relabelling, plan, weights, most
+    values, evidence = _relabelled(statistic, *how, **run)
     clock.lap("permutations")
-    weights = [getattr(c, "weight", 1.0) for c in family]
     shown_by = partial(_shown_by, family, shared)
-    return Outcome(values, family, weights, shown_by, (X, Y))
+    return Outcome(values, family, weights, shown_by, (X, Y), evidence=evidence)
 
 # %% ../../nbs/compare/10_twosample.ipynb #c030
-def _held_out(trained, X, Y, design, seed, run, clock, detail=""):
+def _held_out(trained, plan, X, Y, design, seed, run, clock, detail=""):
     "The statistic of held-out projections, a column for each fitted projector"
     projections = [p.transform(pool(X, Y)) for p in trained.projectors]
     if trained.potentials is None:
@@ -472,22 +554,25 @@ def _held_out(trained, X, Y, design, seed, run, clock, detail=""):
         pairs = zip(trained.potentials, projections, strict=True)
         parts = [Dual(*g(np.ascontiguousarray(F))) for g, F in pairs]
     statistic = under(Together(parts), design)
-    values = resample(statistic, design.relabelling, rng=seed, **run)
+    on_lines = bool(trained.potentials) or all(F.shape[1] == 1 for F in projections)
+    most = end_of_ladder(len(X) + len(Y), statistic.width, on_lines)
+    how = design.relabelling, plan, trained.weights, most
+    values = _relabelled(statistic, *how, rng=seed, **run).values
     clock.lap("permutations")
     family, shown_by = trained.projectors, trained.projectors.__getitem__
     return Outcome(values, family, trained.weights, shown_by, (X, Y), detail)
 
 # %% ../../nbs/compare/10_twosample.ipynb #c030_1
-def _split(t, plan, X, Y, design, seeds, run, clock):
+def _split(t, plan, given, seeds, run, clock):
     size = 0.5 if t.train_size is None else t.train_size
-    train, test = split_samples(X, Y, size, seeds[0])
+    train, test = split_samples(given.X, given.Y, size, seeds[0])
     trained = train_candidates(t, plan, *train, seeds[1])
     clock.lap("training")
     sizes = [len(s) for s in (*train, *test)]
     detail = "trained on {} + {} rows, tested on {} + {}".format(*sizes)
     free = Design(Free(*map(len, test)))
-    outcome = _held_out(trained, *test, free, seeds[2], run, clock, detail)
-    return outcome._replace(samples=(X, Y))  # every row is explained
+    outcome = _held_out(trained, plan, *test, free, seeds[2], run, clock, detail)
+    return outcome._replace(samples=(given.X, given.Y))  # every row is explained
 
 # %% ../../nbs/compare/10_twosample.ipynb #c032
 def _same_frame(X, Y):
@@ -546,7 +631,8 @@ def _rows_in(X) -> int:
     return len(X) if hasattr(X, "__len__") else 0
 
 
-def _stream(t, plan, X, Y, design, seeds, run, clock):
+def _stream(t, plan, given, seeds, run, clock):
+    X, Y = given.X, given.Y
     samples = _blocks(X, Y, t.missing)
     engine = Engine(run["workers"], run["progress"])
 
@@ -561,30 +647,25 @@ def _stream(t, plan, X, Y, design, seeds, run, clock):
     learn_these = partial(learn, scale=units_of(t), missing=t.missing)
     made = stream(samples, choose, t.kept, engine, learn_these)
     clock.lap("sums")
-    values = resample(made.statistic, made.design, rng=seeds[2], batch=CHUNK, **run)
+    weights, run = (
+        [c.weight for c in made.family],
+        run | dict(rng=seeds[2], batch=CHUNK),
+    )
+    how = (
+        made.design,
+        plan,
+        weights,
+        end_of_ladder(len(made.pool.Z), made.statistic.width),
+    )
+    values, evidence = _relabelled(made.statistic, *how, **run)
     clock.lap("permutations")
-    weights = [c.weight for c in made.family]
     shown_by = partial(_shown_by, made.family, made.pool)
     detail = _rows_used(made.shares, [len(s) for s in samples])
     how = made.kept, detail, made.encoder, (_rows_in(X), _rows_in(Y))
-    return Outcome(values, made.family, weights, shown_by, *how)
+    return Outcome(values, made.family, weights, shown_by, *how, evidence)
 
 # %% ../../nbs/compare/10_twosample.ipynb #c033_4
 WAYS = {"refit": _refit, "split": _split, "stream": _stream}
-
-# %% ../../nbs/compare/10_twosample.ipynb #c041
-def _combine(values, plan, weights):
-    "Combined observed value and combined null"
-    observed, null = values.observed, values.null
-    if len(observed) == 1:
-        return float(observed[0]), null[:, 0]
-    if plan.combine == "harmonic":
-        return aggregate(observed, null, "harmonic", weights=weights)
-    if plan.combine != "weights" or weights is None:
-        how = "max" if plan.combine == "weights" else plan.combine
-        return aggregate(observed, null, how)
-    combined = (zscores(np.vstack([observed, null])) * weights).sum(1)
-    return float(combined[0]), combined[1:]
 
 # %% ../../nbs/compare/10_twosample.ipynb #c035
 class Candidate(NamedTuple):
@@ -731,7 +812,7 @@ def settings_facts(result) -> dict:
     e = result.encoding
     scale = {"robust": "auto", None: "none"}.get(e.scale, e.scale)
     kept = dict(method=result.method, scale=scale, missing=e.missing)
-    return kept | dict(n_resamples=result.n_resamples, seed=result.seed)
+    return kept | dict(n_resamples=result.plan.n_resamples, seed=result.seed)
 
 
 def test_facts(result) -> dict:
@@ -891,13 +972,15 @@ class KPWTestResult(Result):
         Who may be exchanged with whom: `description`, in words.
     sizes : tuple of int
         Rows of X and of Y, as given; `samples` may hold some of them only.
+    evidence : Found or None
+        P-values of columns and pairs, if the test has looked at them.
 
     Examples
     --------
     >>> from kpw_nb import kpw_test
     >>> result = kpw_test([[k] for k in range(20)], [[k] for k in range(50, 70)])
     >>> result.pvalue, result.reject(), result.method
-    (0.005, True, 'refit')
+    (0.0001, True, 'refit')
     """
 
     statistic: float
@@ -915,6 +998,7 @@ class KPWTestResult(Result):
     encoding: Encoder
     design: Design
     sizes: tuple
+    evidence: Found | None
 
     def __iter__(self):
         return iter((self.statistic, self.pvalue))
@@ -946,6 +1030,7 @@ class KPWTestResult(Result):
         options["rng"] = spawn_seeds(self.seed, 3)[2]  # the test's own relabellings
         if not self.design.free:
             options["design"] = self.design
+        options |= dict(found=self.evidence, least=self.pvalue)
         return explain(self.projector, *self.samples, **options)
 
     @cached_property
@@ -1011,7 +1096,7 @@ class KPWTestResult(Result):
         >>> result = kpw_test([[k] for k in range(20)], [[k] for k in range(50, 70)])
         >>> facts = result.facts(where=False)
         >>> facts["answer"], facts["X"]
-        ('The two samples differ (p = 0.005).', {'name': 'X', 'rows': 20})
+        ('The two samples differ (p = 0.0001).', {'name': 'X', 'rows': 20})
         """
         return answer_facts(self, where, alpha, names, rows_are)
 
@@ -1066,24 +1151,26 @@ class KPWTestResult(Result):
         return short_answer(self)
 
 # %% ../../nbs/compare/10_twosample.ipynb #c043_2
-def _result(plan, outcome, seed, clock, encoder, design):
+def _result(plan, outcome, seed, clock, encoder, design, asked):
     "Combine and calibrate"
     values = outcome.values
-    statistic, null = _combine(values, plan, outcome.weights)
+    both = values.observed, values.null
+    statistic, null = _combine(*both, plan, outcome.weights)
     p = permutation_pvalue(statistic, null)
     reached = round(p * (1 + len(null))) - 1
     interval = (p, p) if values.complete else pvalue_interval(reached, len(null))
+    if asked == "auto":
+        p = min(p, bound_on_ladder(len(null)))
     table = _table(outcome.family, values)
     explainer = outcome.shown_by(_explainer(table, outcome.family))
     why = f"{plan.why}; {outcome.detail}" if outcome.detail else plan.why
-    plan = Plan(plan.method, plan.family, plan.statistic, plan.combine, why)
     dropped = zip(outcome.samples, encoder.dropped_rows)  # rows with gaps
     given = tuple(len(s) + lost for s, lost in dropped)
     return KPWTestResult(
         statistic=statistic,
         pvalue=p,
         interval=interval,
-        plan=plan,
+        plan=replace(plan, why=why, n_resamples=asked),
         candidates=table,
         n_resamples=len(null),
         partial=values.partial,
@@ -1095,6 +1182,7 @@ def _result(plan, outcome, seed, clock, encoder, design):
         encoding=encoder,
         design=design,
         sizes=outcome.sizes or given,
+        evidence=outcome.evidence,
     )
 
 # %% ../../nbs/compare/10_twosample.ipynb #c050
@@ -1201,11 +1289,11 @@ def _trained_test(t, X, Y, asked, root, run):
     _warn_if_hopeless(design, t.plan_)
     trained, clock = Trained(t.projectors_, t.potentials_, t.weights_), _Clock()
     seed = spawn_seeds(root, 3)[2]
-    outcome = _held_out(trained, X, Y, design, seed, run, clock)
-    why = "the projectors were trained on other data"
     p = t.plan_
+    outcome = _held_out(trained, p, X, Y, design, seed, run, clock)
+    why = "the projectors were trained on other data"
     plan = Plan("split", p.family, p.statistic, p.combine, why)
-    return _result(plan, outcome, root, clock, t.encoder_, design)
+    return _result(plan, outcome, root, clock, t.encoder_, design, run["n_resamples"])
 
 # %% ../../nbs/compare/10_twosample.ipynb #c053_3
 def _test(t, X, Y, asked, root, run):
@@ -1223,9 +1311,11 @@ def _test(t, X, Y, asked, root, run):
             plan = resolve(t, len(found.X), len(found.Y), False, with_design)
         _warn_if_hopeless(found.design, plan)
     seeds, way = spawn_seeds(root, 3), WAYS[plan.method]
-    outcome = way(t, plan, found.X, found.Y, found.design, seeds, run, clock)
+    given = Given(found.X, found.Y, found.design, encoder)
+    outcome = way(t, plan, given, seeds, run, clock)
     design = found.design or Design(Free(*map(len, outcome.samples)))
-    return _result(plan, outcome, root, clock, outcome.encoder or encoder, design)
+    encoder, asked = outcome.encoder or encoder, run["n_resamples"]
+    return _result(plan, outcome, root, clock, encoder, design, asked)
 
 # %% ../../nbs/compare/10_twosample.ipynb #c046
 class KPWTest(BaseEstimator):
@@ -1262,7 +1352,7 @@ class KPWTest(BaseEstimator):
     >>> g = np.random.default_rng(0)
     >>> X, Y = g.normal(size=(70, 2)), 3 * g.normal(size=(70, 2))
     >>> KPWTest("split").fit(X[:40], Y[:40]).test(X[40:], Y[40:], rng=0).pvalue
-    0.005
+    0.0001
     """
 
     def __init__(
@@ -1331,7 +1421,7 @@ class KPWTest(BaseEstimator):
         strata=None,
         clusters=None,
         paired: bool = False,
-        n_resamples: int = 199,
+        n_resamples: int | Literal["auto"] = "auto",
         rng=None,
         workers=1,
         progress=False,
@@ -1346,8 +1436,9 @@ class KPWTest(BaseEstimator):
             Labels move within a stratum; clusters are moved as wholes.
         paired : bool, default False
             Row i of X goes with row i of Y; with clusters, each is in both samples.
-        n_resamples : int, default 199
-            Relabellings, the observed one not counted.
+        n_resamples : int or "auto", default "auto"
+            Relabellings: as many as it takes, 99 if nothing is to be seen, thousands
+            if the difference is blatant; or a fixed number.
         rng : int, Generator, SeedSequence or None
             Where everything random comes from.
         workers : int or callable, default 1
@@ -1360,7 +1451,10 @@ class KPWTest(BaseEstimator):
         KPWTestResult
             The answer, and how it was found.
         """
-        check_resamples(n_resamples)
+        if isinstance(n_resamples, str):
+            check_choice(n_resamples, "n_resamples", ("auto",))
+        else:
+            check_resamples(n_resamples)
         root, asked = (
             root_seed(rng),
             DesignOptions(strata, clusters, paired, self.weigh),
@@ -1382,7 +1476,7 @@ def kpw_test(
     weigh: str = "clusters",
     method: str = "auto",
     candidates="auto",
-    n_resamples: int = 199,
+    n_resamples: int | Literal["auto"] = "auto",
     train_size: float | None = None,
     combine: str = "auto",
     statistic: str = "auto",
@@ -1409,8 +1503,9 @@ def kpw_test(
         (Algorithm 1); very many rows, most in groups. "auto" chooses, and says so.
     candidates : "auto", "kpw", "cv", a projector, or a list, default "auto"
         The default family, the paper's projector, its cross-validation, or your own.
-    n_resamples : int, default 199
-        Relabellings, the observed one not counted.
+    n_resamples : int or "auto", default "auto"
+        Relabellings: as many as it takes, 99 if nothing is to be seen, thousands if the
+        difference is blatant; or a fixed number.
     train_size : float or int, optional
         Share of the rows that trains, or their number; a half, if not given.
     combine : {"auto", "harmonic", "max", "minp", "softmax", "weights"}, default "auto"
@@ -1465,7 +1560,7 @@ def kpw_test(
     >>> Y[:, 2] *= 3
     >>> result = kpw_test(X, Y, rng=0)
     >>> result.pvalue
-    0.005
+    0.0001
     >>> result.where().columns["column"].iloc[0].item()
     2
     """

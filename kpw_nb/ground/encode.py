@@ -17,9 +17,9 @@ from .core import check_choice
 from .errors import InputError, either, option, sample_mark, verbatim
 from kpw_nb.ground.sample import (
     Sample,
+    as_columns,
     constant_error,
     row_marks,
-    sample_columns,
     spread,
 )
 from kpw_nb.ground.table import (
@@ -33,7 +33,6 @@ from kpw_nb.ground.table import (
     leave_out,
     match_columns,
     on_levels,
-    read_columns,
     the_column,
 )
 
@@ -586,9 +585,9 @@ def encoded(encoder: Encoder, columns: Columns) -> Sample:
 # %% ../../nbs/ground/04_encode.ipynb #c037_a
 def _read(T, name, min_points):
     "A table with enough rows"
-    columns = sample_columns(T) if isinstance(T, Sample) else read_columns(T, name)
+    columns = as_columns(T, name)
     check_shape((len(columns), len(columns.names)), name, min_points)
-    return replace(columns, name=name)
+    return columns
 
 # %% ../../nbs/ground/04_encode.ipynb #c038
 def _warn_if_repeated(Z):

@@ -120,6 +120,12 @@ def sample_columns(sample: Sample) -> Columns:
     kinds = ("number",) * len(names)
     return Columns(names, kinds, sample.values, (), sample.rows, sample.name)
 
+# %% ../../nbs/ground/03_sample.ipynb #c012_d
+def as_columns(T, name) -> Columns:
+    "A sample, or anything like a table, as its columns"
+    found = sample_columns(T) if isinstance(T, Sample) else read_columns(T, name)
+    return replace(found, name=name)
+
 # %% ../../nbs/ground/03_sample.ipynb #c013
 def _not_finite(sample):
     "The error for gaps and infinities: it names the row and column of the first"

@@ -224,16 +224,20 @@ def _as_json(facts):
 # %% ../../nbs/show/04_cli.ipynb #c029_b
 def _test_notes(args, result):
     "What should be known about the number of relabellings"
-    if 1 / (1 + result.n_resamples) > args.alpha:
+    asked, smallest = args.n_resamples, 1 / (1 + result.n_resamples)
+    # with auto, more would have been drawn if they could have changed the answer
+    is_floor = asked != "auto" or result.pvalue < 1.001 * smallest
+    if smallest > args.alpha and is_floor:
         _say(
             f"note: {result.n_resamples} relabellings can never reach "
             f"p = {args.alpha:g}; use at least {int(np.ceil(1 / args.alpha)) - 1}"
         )
     if result.partial:
         no_report = ", no report written" if args.report else ""
+        of = "" if asked == "auto" else f" of {asked}"
         _say(
-            f"interrupted after {result.n_resamples} of {args.n_resamples} "
-            f"relabellings{no_report}; the p-value is exact for these"
+            f"interrupted after {result.n_resamples}{of} relabellings{no_report}; the "
+            "p-value is exact for these"
         )
 
 # %% ../../nbs/show/04_cli.ipynb #c030_a
@@ -676,12 +680,14 @@ class _Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 # %% ../../nbs/show/04_cli.ipynb #c054
-def _whole(low, high=None, all_cores=False):
-    "A type for whole numbers from `low` to `high`; -1 may stand for all cores"
+def _whole(low, high=None, all_cores=False, word=None):
+    "A type for whole numbers; -1 may stand for all cores, a word for itself"
     most = "" if high is None else f" and at most {high:,}"
     cores = " (or -1: all cores)" if all_cores else ""
 
     def whole(text):
+        if text == word:
+            return text
         try:
             value = int(text)
         except ValueError:
@@ -762,14 +768,15 @@ def _add_table(p):
     p.add_argument("--json", action="store_true", help="print everything as JSON")
 
 # %% ../../nbs/show/04_cli.ipynb #c059_b
-def _add_random(p, low, high, what):
+def _add_random(p, low, high, what, usual=199):
     "Options of every command that resamples"
+    word = usual if isinstance(usual, str) else None
     p.add_argument(
         "--n-resamples",
-        type=_whole(low, high),
-        default=199,
+        type=_whole(low, high, word=word),
+        default=usual,
         metavar="N",
-        help=f"{what} (default: 199)",
+        help=f"{what} (default: {usual})",
     )
     p.add_argument(
         "--seed",
@@ -935,7 +942,7 @@ def _add_test(commands):
         add(p)
     _add_decision(p)
     _add_answer(p)
-    _add_random(p, 1, 10**7, "relabellings")
+    _add_random(p, 1, 10**7, "relabellings; auto: as many as it takes", "auto")
     for add in (_add_workers, _add_table, _add_progress):
         add(p)
 

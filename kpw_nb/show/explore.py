@@ -952,7 +952,7 @@ def field_grid(window) -> np.ndarray:
 # %% ../../nbs/show/03_explore.ipynb #c070_2
 def cloud_state(X, Y, window) -> list:
     "What the page draws for two samples"
-    result = kpw_test(X, Y, candidates="KPW", rng=0)
+    result = kpw_test(X, Y, candidates="KPW", n_resamples=199, rng=0)
     f = result.transform(np.vstack([X, Y]))[:, 0]
     field = result.transform(field_grid(window))[:, 0]
     if f[: len(X)].mean() > f[len(X) :].mean():  # the sign is arbitrary: Y is high

@@ -430,7 +430,8 @@ def _python(facts):
     "The call that repeats the test"
     settings, plan = facts["settings"], facts["plan"]
     many = settings.get("n_resamples", facts["n_resamples"])
-    many = f"n_resamples={many}, rng={facts['seed']}"
+    many = "" if many == "auto" else f"n_resamples={many}, "
+    many += f"rng={facts['seed']}"
     if "trained on other data" in facts["reason"]:
         return f"test.test(X, Y, {many})  # with `test` trained as before"
     method = settings.get("method", facts["method"])

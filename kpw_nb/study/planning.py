@@ -228,8 +228,9 @@ def _answer(studies, octave, power):
     found = _crossing(used.n.to_numpy(float), used.rejections, trials, power, 0.95)
     if math.isnan(found.at):
         raise InputError(
-            f"power does not grow with n between {octave[0]} and {octave[-1]}; use "
-            "more n_trials."
+            f"power does not grow with n between {octave[0]} and {octave[-1]}",
+            "use more n_trials",
+            argument="n_trials",
         )
     interval = _whole(found)
     return SampleSize(math.ceil(found.at), interval, power, study, note=studies.note)
@@ -265,7 +266,9 @@ def _octave(at, n, n_max, power):
             if 2 * n > n_max:
                 raise InputError(
                     f"power {power:g} is not reached at n={n} (there it is "
-                    f"{at(n):.2f}); raise n_max={n_max} or ask for less."
+                    f"{at(n):.2f})",
+                    f"raise n_max={n_max} or ask for less",
+                    argument="n_max",
                 )
         return n
     while n >= 8:
@@ -493,8 +496,9 @@ def _check_pilot(test, asked, point, options):
     if not asked.is_free and getattr(test, "trains", False):
         raise InputError(
             "a test that trains cuts the pilot into halves, and a design (strata, "
-            "clusters, paired) says which rows belong together; use a test that does "
-            "not train, e.g. KPWTest()."
+            "clusters, paired) says which rows belong together",
+            "use a test that does not train, e.g. KPWTest()",
+            argument="test",
         )
 
 # %% ../../nbs/study/04_planning.ipynb #c117

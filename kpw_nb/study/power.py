@@ -462,8 +462,9 @@ def _open(path):
     check_regular(path, "name a file, or a new one")
     if not Path(path).absolute().parent.is_dir():
         raise InputError(
-            f"store={str(path)!r} is in a folder that does not exist; make the folder "
-            "first."
+            f"store={str(path)!r} is in a folder that does not exist",
+            "make the folder first",
+            argument="store",
         )
     binary = getattr(os, "O_BINARY", 0)
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | binary, 0o644)
@@ -479,8 +480,9 @@ def _lock(file, path):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise InputError(
-            f"store={str(path)!r} is in use by another study; wait for it, or name "
-            "another file."
+            f"store={str(path)!r} is in use by another study",
+            "wait for it, or name another file",
+            argument="store",
         ) from None
 
 # %% ../../nbs/study/03_power.ipynb #c052
@@ -539,8 +541,9 @@ def _point(p, n):
     "A point of the grid with its n"
     if bad := [k for k in p if k in STUDY_COLUMNS or k == "rng"]:
         raise InputError(
-            f"grid: {bad[0]!r} is the name of a column of the result or of the stream; "
-            "rename that argument of the sampler."
+            f"grid: {bad[0]!r} is the name of a column of the result or of the stream",
+            "rename that argument of the sampler",
+            argument="grid",
         )
     if n is None and "n" not in p:
         raise InputError(
@@ -557,8 +560,9 @@ def _points(grid, n):
     points = [_point(p, n) for p in ([{}] if grid is None else grid)]
     if not points:
         raise InputError(
-            "grid is empty; pass a list of dicts, a dict of lists, or None for a "
-            "single point."
+            "grid is empty",
+            "pass a list of dicts, a dict of lists, or None for a single point",
+            argument="grid",
         )
     if len({_describe(p) for p in points}) < len(points):
         raise InputError("grid holds the same point twice.")
@@ -571,7 +575,11 @@ def _check_tests(tests, sampler):
         kind = type(tests).__name__
         raise TypeError(f"tests must be a dict of name: test, got {kind}.")
     if not tests:
-        raise InputError("tests is empty; pass at least one, e.g. {'KPW': KPWTest()}.")
+        raise InputError(
+            "tests is empty",
+            "pass at least one, e.g. {'KPW': KPWTest()}",
+            argument="tests",
+        )
     for name, t in tests.items():
         if isinstance(t, type) or not callable(getattr(t, "test", None)):
             raise TypeError(
@@ -615,8 +623,9 @@ def _known(v, name, key):
     if _NO_SOURCE in described and not key:
         raise InputError(
             f"{name} has code whose source cannot be read, so a store could not tell "
-            "when it changes; put it into a file, or pass key='1' and another key "
-            "after each change."
+            "when it changes",
+            "put it into a file, or pass key='1' and another key after each change",
+            argument="key",
         )
     return described
 
@@ -676,8 +685,9 @@ def check_store(store, rng):
     "A store is of use only to a run that can be repeated"
     if store is not None and rng is None:
         raise InputError(
-            "store needs a fixed rng, or no rerun would find its trials; "
-            "pass e.g. rng=0."
+            "store needs a fixed rng, or no rerun would find its trials",
+            "pass e.g. rng=0",
+            argument="rng",
         )
 
 
@@ -862,8 +872,9 @@ def _check_layout(study, chosen):
     others = [c for c in study.columns if c not in (*chosen, *_COUNTED)]
     varies = [c for c in others if study[c].nunique(dropna=False) > 1]
     raise InputError(
-        f"several lines fall into one cell; put {' and '.join(varies) or 'a column'} "
-        "into rows or columns, or select some lines first."
+        "several lines fall into one cell",
+        f"put {' and '.join(varies) or 'a column'} into rows or columns, or select "
+        "some lines first",
     )
 
 # %% ../../nbs/study/03_power.ipynb #c080

@@ -69,6 +69,15 @@ def _block_of_line(z):
     wanted = 2 * rule if rule > 1 else 1.0
     return min(max(wanted, last), n / 3)
 
+# %% ../../nbs/watch/02_calibrate.ipynb #c043_1
+def ar1(T, phi, D, g):
+    "A stationary AR(1) series with unit variance in each of D columns"
+    z, e = np.empty((T, D)), g.standard_normal((T, D)) * math.sqrt(1 - phi * phi)
+    z[0] = g.standard_normal(D)
+    for t in range(1, T):
+        z[t] = phi * z[t - 1] + e[t]
+    return z
+
 # %% ../../nbs/watch/02_calibrate.ipynb #c040
 def block_of_columns(K):
     "The longest block of the three leading directions of centred columns"
@@ -493,8 +502,10 @@ def settle(promise, simulated, seed, rng):
     maxima = simulated.maxima
     if not np.isfinite(maxima).all():
         raise InputError(
-            "the statistics of the reference are not finite; divide each column of "
-            "the reference by its scale, or choose kernel='gaussian'."
+            "the statistics of the reference are not finite",
+            "divide each column of the reference by its scale, or choose "
+            "kernel='gaussian'",
+            argument="reference",
         )
     threshold, how = threshold_at(maxima, promise.tail())
     tail, bounds = _tail_interval(maxima, threshold, how, rng)

@@ -83,9 +83,9 @@ def combined_value(windows, units):
     statistic = float(units.combine(np.array([w.value() for w in windows])))
     if not math.isfinite(statistic):
         raise InputError(
-            "a frame is too large: the statistic of its window is not finite; "
+            "a frame is too large: the statistic of its window is not finite",
             "divide each column by its scale, or use a bounded kernel such as "
-            "'gaussian'."
+            "'gaussian'",
         )
     return statistic
 
@@ -118,8 +118,8 @@ def _encode(v):
     if v is None or isinstance(v, (str, bool, int, float, np.generic, np.ndarray)):
         return v
     raise InputError(
-        f"a detector with {v!r} cannot be saved, because it would need pickle; "
-        "use a built-in kernel."
+        f"a detector with {v!r} cannot be saved, because it would need pickle",
+        "use a built-in kernel",
     )
 
 # %% ../../nbs/watch/03_detect.ipynb #c110_1
@@ -446,8 +446,9 @@ class KPWDetector(BaseEstimator):
         x = np.asarray(x)
         if x.ndim > 1:
             raise InputError(
-                f"x must be one frame, a vector, got {x.ndim}-D; "
-                "use detect(series) for many."
+                f"x must be one frame, a vector, got {x.ndim}-D",
+                "use detect(series) for many",
+                argument="x",
             )
         _check_fitted(self)
         Z = check_frames(x.reshape(1, -1), "x", self.n_features_in_)

@@ -48,8 +48,9 @@ def check_reference(reference, n, window, n_reference=None):
     if len(Z) < n:
         need = "window" if n_reference is None else "n_reference"
         raise InputError(
-            f"reference has {len(Z)} frames, fewer than {need}={n}; "
-            f"collect more, or lower {need}."
+            f"reference has {len(Z)} frames, fewer than {need}={n}",
+            f"collect more, or lower {need}",
+            argument="reference",
         )
     if (Z == Z[0]).all():
         raise InputError(
@@ -70,8 +71,9 @@ def check_frames(frames, name, width):
     Z = check_sample(frames, name, min_points=1)
     if Z.shape[1] != width:
         raise InputError(
-            f"{name} has {Z.shape[1]} features, but the reference had "
-            f"{width}; give the same columns in the same order."
+            f"{name} has {Z.shape[1]} features, but the reference had {width}",
+            "give the same columns in the same order",
+            argument=name,
         )
     return Z
 
@@ -83,15 +85,17 @@ def check_times(times, count, before=None):
     times = [check_number(time, "time") for time in times]
     if len(times) != count:
         raise InputError(
-            f"times has {len(times)} entries for {count} frames; "
-            "give one for each frame."
+            f"times has {len(times)} entries for {count} frames",
+            "give one for each frame",
+            argument="times",
         )
     start = -math.inf if before is None else before
     for last, time in pairwise([start, *times]):
         if not time > last:
             raise InputError(
-                f"time stamps must increase, got {time:g} after {last:g}; "
-                "sort the frames or drop repeated ones."
+                f"time stamps must increase, got {time:g} after {last:g}",
+                "sort the frames or drop repeated ones",
+                argument="times",
             )
     return times
 
@@ -217,8 +221,10 @@ def _check_candidate(projector):
     needs_factor = projector.rank is not None or projector.norm != "rkhs"
     if needs_factor or projector.solver != "bcd":
         raise InputError(
-            "candidates: rank, norm='variance' and solver='exact' need a factorisation "
-            "at every frame; use rank=None, norm='rkhs', solver='bcd' (ridge is fine)."
+            "candidates: rank, norm='variance' and solver='exact' need a "
+            "factorisation at every frame",
+            "use rank=None, norm='rkhs', solver='bcd' (ridge is fine)",
+            argument="candidates",
         )
     return projector
 
@@ -233,8 +239,9 @@ def _stream_kernel(projector, Z):
     found = resolve_kernel(projector.kernel, projector.bandwidth, Z)
     if isinstance(found, Precomputed):
         raise InputError(
-            "kernel='precomputed' cannot follow a stream: new frames have no Gram "
-            "row; pass the kernel as a function."
+            "kernel='precomputed' cannot follow a stream: new frames have no Gram row",
+            "pass the kernel as a function",
+            argument="kernel",
         )
     return found
 

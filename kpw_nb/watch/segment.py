@@ -27,7 +27,7 @@ from ..ground.engine import Engine, one_thread
 from ..theory.kernels import median_bandwidth, resolve_kernel
 from ..theory.distance import KPWProjector, WitnessProjector
 from ..compare.relabel import aggregate, permutation_pvalue, zscores
-from .calibrate import block_length, block_of_columns, check_block
+from .calibrate import block_of_columns, check_block
 from kpw_nb.watch.frames import (
     PairMMD,
     PairStatistic,
@@ -86,11 +86,12 @@ def block_order(start, stop, block, g):
     "Frames start..stop-1 with their blocks in random order"
     if block == 1:
         return start + g.permutation(stop - start)
-    offset = int(g.integers(0, block))
-    seams = np.arange(start + offset, stop, block)
-    cuts = np.unique(np.r_[start, seams, stop])
-    pieces = [np.arange(a, b) for a, b in zip(cuts[:-1], cuts[1:])]
-    return np.concatenate([pieces[i] for i in g.permutation(len(pieces))])
+    offset = int(g.integers(0, block)) or block
+    firsts = np.append(start, np.arange(start + offset, stop, block))
+    ordered = g.permutation(len(firsts))
+    sizes = np.diff(firsts, append=stop)[ordered]
+    begins = np.cumsum(sizes) - sizes  # where each block goes
+    return np.repeat(firsts[ordered] - begins, sizes) + np.arange(stop - start)
 
 # %% ../../nbs/watch/04_segment.ipynb #c015
 def _best_cut(K, low):
