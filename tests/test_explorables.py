@@ -96,7 +96,8 @@ def test_pvalues_are_those_of_the_package(clouds, first):
     assert len(clouds["states"]) == 300
     setting = [*settings(clouds)][first]
     state = clouds["states"][first]
-    result = kpw_test(*placed(clouds, *setting), candidates="KPW", rng=0)
+    data = placed(clouds, *setting)
+    result = kpw_test(*data, candidates="KPW", n_resamples=199, rng=0)
     assert shown_pvalue(state) == result.pvalue
     assert len(state[3]) == result.n_resamples == clouds["relabellings"]
     values = np.r_[result.statistic, result.null_distribution]
@@ -109,7 +110,7 @@ def test_projections_and_field_are_those_of_the_projector(clouds):
     setting = 2, 0, 3, 100  # two clumps, spread 3/4
     at = [*settings(clouds)].index(setting)
     X, Y = placed(clouds, *setting)
-    result = kpw_test(X, Y, candidates="KPW", rng=0)
+    result = kpw_test(X, Y, candidates="KPW", n_resamples=199, rng=0)
     f = result.transform(np.vstack([X, Y]))[:, 0]
     drawn, field = map(read, clouds["states"][at][4:])
     assert abs(np.corrcoef(drawn, f)[0, 1]) > 0.999 and len(field) == 400
@@ -133,7 +134,7 @@ def test_every_point_is_in_the_window(clouds):
 def test_relabellings_are_those_of_the_test(clouds):
     "Mutation: names shuffled by another seed than the values"
     X, Y = placed(clouds, 3, 30, 4, 20)
-    result = kpw_test(X, Y, candidates="KPW", rng=0)
+    result = kpw_test(X, Y, candidates="KPW", n_resamples=199, rng=0)
     bits = [[k >> b & 1 for k in read(row) for b in range(5, -1, -1)][:40]
             for row in clouds["labels"][0]]  # fmt: skip
     marks = np.array(bits, bool)
