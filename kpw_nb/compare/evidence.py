@@ -75,7 +75,8 @@ def tail_evidence(square, df) -> np.ndarray:
     return out
 
 # %% ../../nbs/compare/05_evidence.ipynb #c011
-_MOST_PAIRED, _MOST_ROWS, _FEWEST = 128, 20_000, 10
+_MOST_COORDINATES, _MOST_ROWS, _FEWEST = 2048, 20_000, 10
+_MOST_PAIRS = 8128  # all of 128 coordinates
 _BLOCK = 256  # pairs at a time
 
 
@@ -91,6 +92,14 @@ def pair_indices(coordinates: Coordinates) -> np.ndarray:
     "(2, P) coordinates of different columns"
     i, j = np.triu_indices(len(coordinates.owner), 1)
     return np.array([i, j])[:, coordinates.owner[i] != coordinates.owner[j]]
+
+# %% ../../nbs/compare/05_evidence.ipynb #c011_3
+def strongest(C, pairs, most: int = _MOST_PAIRS) -> np.ndarray:
+    "(2, P) all pairs of centred columns, or the most correlated; blind to the labels"
+    if pairs.shape[1] <= most:
+        return pairs
+    strength = np.abs(C.T @ C)[tuple(pairs)].round(6)
+    return pairs[:, np.sort(np.argsort(-strength, kind="stable")[:most])]
 
 # %% ../../nbs/compare/05_evidence.ipynb #c011_s2
 def _atanh_correlation(moments, i, j):
@@ -147,7 +156,7 @@ class PairEvidence:
     def __init__(self, coordinates: Coordinates):
         self.rows = some_rows(coordinates.values)
         self.C, self.order = coordinates.values[self.rows], coordinates.order
-        self.pairs = pair_indices(coordinates)
+        self.pairs = strongest(self.C, pair_indices(coordinates))
         i, j = coordinates.owner[self.pairs]
         known, self.group = np.unique(np.stack([i, j]), axis=1, return_inverse=True)
         self.group, self.columns = self.group.ravel(), known.T
@@ -257,7 +266,7 @@ class ColumnEvidence(Statistic):
         self.pairs = None
         if pairs and len(self.columns) > 1:
             found = _without_batches(_coordinates(X, Y, self.columns), self.design)
-            if 1 < len(set(found.owner)) and len(found.owner) <= _MOST_PAIRED:
+            if 1 < len(set(found.owner)) and len(found.owner) <= _MOST_COORDINATES:
                 self.pairs = PairEvidence(found)
         n_pairs = 0 if self.pairs is None else len(self.pairs.columns)
         self.width = len(self.columns) + n_pairs

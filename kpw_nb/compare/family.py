@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial import legendre
 
-from .evidence import ColumnEvidence
+from .evidence import ColumnEvidence, strongest
 from kpw_nb.compare.features import (
     NormalScores,
     Pool,
@@ -75,6 +75,9 @@ class Member:
         True  # do groups look through it? Not if it needs all points, or a table
     )
     least = 1  # columns: with fewer there is nothing to see
+    most: int | None = (
+        None  # points of more than three columns: with more it would take long
+    )
     searched = False  # does it search for a projector? In groups there is one search
 
     def __init__(self, weight: float = 1.0):
@@ -271,6 +274,7 @@ class Spacing(Depth):
     weights = Weights(few=4)
     adds_up = False
     k = 5  # which neighbour
+    most = 10_000
 
     def make(self, pool):
         score = spacing_score(pool.neighbours, self.k)[:, None]
@@ -289,10 +293,11 @@ class Detail(Density):
 class Neighbours(Member):
     name = "neighbours"
     sees = "which points are nearest to each other"
-    weights = Weights(few=2)
+    weights = Weights(few=2, several=2)
     adds_up = False
     in_groups = False
     k = 4  # of how many
+    most = 10_000
 
     def make(self, pool):
         return Edges(pool.neighbours, self.k)
@@ -341,19 +346,10 @@ class Quadratic(Member):
     def raw(self, rows):
         return self.kernel(rows.principal.centred)
 
-# %% ../../nbs/compare/06_family.ipynb #c043_4
+# %% ../../nbs/compare/06_family.ipynb #c043_7
 _MOST_PAIRED = 2016  # pairs: all of 64 columns
 
 
-def strongest_pairs(C, most: int = _MOST_PAIRED) -> np.ndarray:
-    "(2, P) all pairs of columns, or the most correlated ones; blind to the labels"
-    pairs = np.array(np.triu_indices(C.shape[1], 1))
-    if pairs.shape[1] <= most:
-        return pairs
-    strength = np.abs(C.T @ C)[tuple(pairs)].round(6)
-    return pairs[:, np.sort(np.argsort(-strength, kind="stable")[:most])]
-
-# %% ../../nbs/compare/06_family.ipynb #c043_7
 class Pairs(Standard):
     name = "pairs"
     sees = "how two columns go together"
@@ -367,7 +363,8 @@ class Pairs(Standard):
     def prepare(self, pool):
         C = self.coordinates(pool.rows)
         self.middle = C.mean(0)
-        self.of = strongest_pairs(C - self.middle)
+        every = np.array(np.triu_indices(C.shape[1], 1))
+        self.of = strongest(C - self.middle, every, _MOST_PAIRED)
 
     def seen(self, rows):
         C, (i, j) = (self.coordinates(rows) - self.middle).T, self.of
@@ -423,6 +420,14 @@ class Table(Member):
         return ColumnEvidence(*tables_of(pool))
 
 # %% ../../nbs/compare/06_family.ipynb #c045
+class Nearest(Spacing):
+    name = "nearest"
+    sees = "how far the very nearest point is: rows with near copies, or kept apart"
+    weights = Weights(few=2, several=1)
+    in_groups = False
+    k = 1
+
+
 class WideSpacing(Spacing):
     name = "wide spacing"
     sees = "how far the near points are"
@@ -470,7 +475,9 @@ def default_family(pool: Pool) -> list:
     "The candidates for a pooled sample; blind to the labels"
     D = pool.Z.shape[1]
     size = np.searchsorted(_BOUNDS, D)
-    looks = [member for member in MEMBERS.values() if member.least <= D]
+    looks = [m for m in MEMBERS.values() if m.least <= D]
+    if D > _BOUNDS[0]:
+        looks = [m for m in looks if m.most is None or len(pool.Z) <= m.most]
     weights = [(member, member.weights[size]) for member in looks]
     return [type(m)(float(weight)) for m, weight in weights if weight is not None]
 

@@ -119,6 +119,7 @@ def _board(rows, columns):
 
 # %% ../../nbs/study/07_atlas.ipynb #c028
 SIZES: dict[str, tuple] = {}  # name: rows of each sample, strength
+SEEN = "P1 in all 10", "weights", "near copies"  # once reported, then looked at
 
 
 def _add(name, law, together, *, D, where, turn=None, **settings):
@@ -127,7 +128,8 @@ def _add(name, law, together, *, D, where, turn=None, **settings):
         turn = sum(cell.together == together for cell in ATLAS.values())
     usual = dict(degrees=(), coefficients="many", scale="coarse")
     settings = usual | dict(most=1.0, margins=False) | settings
-    settings |= dict(half=("choose", "report")[turn % 2], law=partial(law, D=D))
+    half = "choose" if name in SEEN else ("choose", "report")[turn % 2]
+    settings |= dict(half=half, law=partial(law, D=D))
     n, strength = SIZES[name]
     place = dict(together=together, where=where, D=D, n=n, strength=strength)
     ATLAS[name] = Cell(**place, **settings)
@@ -241,6 +243,15 @@ _column |= dict(scale="fine")
 _add("heaped", partial(_in_first, heaped), "one", **_column)
 _add("zeros", partial(_in_first, zeros), "one", **_column)
 _add("rare values", partial(_in_first, rare), "one", most=50.0, **_column)
+
+# %% ../../nbs/study/07_atlas.ipynb #c037_2
+SIZES |= {
+    "P1 in all 6": (150, 0.33),
+    "P6 in 2 of 6": (250, 1.00),
+}
+
+_add_product("P1 in all 6", (1,), (6, 6, "all 6"), turn=1)
+_add_product("P6 in 2 of 6", (6,), (6, 2, "2 of 6"), turn=1)
 
 # %% ../../nbs/study/07_atlas.ipynb #c039
 SIZES |= {
@@ -499,8 +510,8 @@ SIZES |= {
     "checkerboard": (200, 0.76),
     "waves": (250, 0.98),
     "blobs": (300, 0.66),
-    "spread out": (400, 0.93),
-    "near copies": (150, 0.45),
+    "spread out": (400, 0.82),
+    "near copies": (150, 0.17),
     "sparse means": (100, 0.44),
     "one pair of 50": (150, 0.58),
     "neighbouring columns": (100, 0.23),
@@ -551,6 +562,43 @@ for _name, _law, _settings in (
     ("sign of 5", all_signs, dict(D=5, where="all 5", degrees=(1,) * 5, margins=True)),
 ):
     _add(_name, _law, "all", **_settings)
+
+# %% ../../nbs/study/07_atlas.ipynb #c066_2
+def three_clusters(rng, size, strength, D):
+    "Three clusters along three axes; the first has more rows, the second fewer"
+    which = rng.choice(3, size, p=[1 / 3 + strength, 1 / 3 - strength, 1 / 3])
+    return rng.standard_normal((size, D)) + 4 * np.eye(3, D)[which]
+
+
+def shifted_in_units(rng, size, strength, D):
+    "All means move by a share of their column's spread, which doubles with each column"
+    return (rng.standard_normal((size, D)) + strength) * 2.0 ** np.arange(D)
+
+
+def equally_correlated(rng, size, strength, D):
+    "Every two columns have this correlation"
+    Z, common = rng.standard_normal((size, D)), rng.standard_normal((size, 1))
+    return np.sqrt(1 - strength) * Z + np.sqrt(strength) * common
+
+# %% ../../nbs/study/07_atlas.ipynb #c066_4
+SIZES |= {
+    "three clusters": (150, 0.15),
+    "means in units": (150, 0.16),
+    "equally correlated": (100, 0.092),
+    "copies": (150, 0.16),
+}
+
+for _name, _law, _settings in (
+    ("three clusters", three_clusters, dict(D=8, where="clusters", most=0.33)),
+    ("means in units", shifted_in_units, dict(D=8, where="all 8", degrees=(1,))),
+    (
+        "equally correlated",
+        equally_correlated,
+        dict(D=20, where="all pairs of 20", **_pairwise),
+    ),
+    ("copies", partial(near_copies, near=0.1), dict(D=6, **_beside)),
+):
+    _add(_name, _law, "all", turn=1, **_settings)
 
 # %% ../../nbs/study/07_atlas.ipynb #c069
 def make_atlas(
