@@ -254,7 +254,7 @@ def test_reference_has_a_page_for_every_name(site, pages):
 def test_names_in_prose_are_links(pages):
     "Mutation: `kpw_test` in a guide stays plain"
     there = "../reference/kpw_nb.kpw_test.html#kpw_nb.kpw_test"
-    assert there in pages["compare/10_twosample.html"].links
+    assert there in pages["compare/11_twosample.html"].links
 
 
 def test_ledger(site):
