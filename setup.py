@@ -26,7 +26,11 @@ setup(
     license="Apache-2.0",
     url=cfg["git_url"],
     packages=[*find_packages(include=[f"{cfg['lib_name']}*"]), templates],
-    package_data={cfg["lib_name"]: ["py.typed"], templates: ["*"]},
+    package_data={
+        cfg["lib_name"]: ["py.typed"],
+        cfg["lib_name"] + ".compare": ["visible.csv"],
+        templates: ["*"],
+    },
     python_requires=">=" + cfg["min_python"],
     install_requires=cfg["requirements"].split(),
     extras_require=extras,

@@ -8,6 +8,7 @@ if TYPE_CHECKING:  # what type checkers and editors read; at run time see below
     from .compare.equivalence import kpw_equivalence
     from .compare.groups import kpw_groups
     from .compare.twosample import KPWTest, KPWTestResult, kpw_test
+    from .compare.visible import visible
     from .study.planning import sample_size
     from .study.power import power_study
     from .theory.distance import KPWProjector, KPWResult, MeanProjector
@@ -32,6 +33,7 @@ _HOME = {
     "kpw_test": "compare.twosample",
     "power_study": "study.power",
     "sample_size": "study.planning",
+    "visible": "compare.visible",
 }
 __all__ = sorted(_HOME)
 

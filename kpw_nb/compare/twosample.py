@@ -96,6 +96,7 @@ from kpw_nb.compare.statistics import (
     wasserstein_statistic,
 )
 from .stream import KEPT, stream
+from .visible import Visible, in_words, visible
 from ..ground.table import check_trained, column_order, match_columns, read_columns
 from ..theory.transport import exact_transport
 
@@ -848,16 +849,36 @@ def where_is_quick(result) -> bool:
     known = "_difference" in vars(result)  # where cached_property keeps it
     return known or N * (C + pairs) * result.n_resamples <= _QUICK
 
+# %% ../../nbs/compare/11_twosample.ipynb #c094_w
+def visible_in(result) -> Visible:
+    "The smallest differences visible to a test; none are known for some"
+    n, m = result.sizes
+    D = len(result.encoding.owner)
+    numbers = any(f.kind == "number" for f in result.encoding.fields)
+    known = result.plan.family == "default" and result.method != "split"
+    if known and result.design.free and numbers:
+        return visible(n, m, D)
+    return Visible(n, m, D, ())
+
+
+def visible_facts(result, alpha) -> tuple:
+    "If nothing was found at the usual level: what would have been"
+    if result.pvalue <= alpha or alpha != 0.05:
+        return ()
+    return visible_in(result).differences
+
 # %% ../../nbs/compare/11_twosample.ipynb #c094_2
 def answer_facts(result, where, alpha, names, rows_are) -> dict:
     "Everything that an answer states, as plain data"
     found = None
     if where is True or (where == "quick" and where_is_quick(result)):
         found = result.where().facts() | dict(rows_are=rows_are)
+    sentence = answer_sentence(result.pvalue, alpha, found and found["columns"])
+    unseen = visible_facts(result, alpha)
     sizes = zip(names, result.sizes)
     X, Y = (dict(name=str(name), rows=int(rows)) for name, rows in sizes)
     return dict(
-        answer=answer_sentence(result.pvalue, alpha, found and found["columns"]),
+        answer=" ".join(filter(None, [sentence, in_words(unseen)])),
         different=bool(result.pvalue <= alpha),
         alpha=float(alpha),
         **test_facts(result),
@@ -866,6 +887,7 @@ def answer_facts(result, where, alpha, names, rows_are) -> dict:
         rows_kept=[len(s) for s in result.samples],
         **table_facts(result.encoding),
         where=found,
+        visible=[s._asdict() for s in unseen],
         settings=settings_facts(result),
         command=None,  # these two are for who knows them: the command line
         files=[],
@@ -1058,6 +1080,17 @@ class KPWTestResult(Result):
         if confidence not in self._effects:
             self._effects[confidence] = effect_at(self, confidence)
         return self._effects[confidence]
+
+    def visible(self) -> Visible:
+        """The smallest differences that would have been found 8 times out of 10.
+
+        Returns
+        -------
+        Visible
+            `differences`, for these numbers of rows and columns; none for a design,
+            categories only, or candidates of your own.
+        """
+        return visible_in(self)
 
     def facts(
         self,
