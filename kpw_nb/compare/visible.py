@@ -195,8 +195,8 @@ def visible(n: int, m: int | None = None, D: int = 1) -> Visible:
     For the default test at level 0.05, and for independent normal columns; from 20 rows
     on (of samples of different sizes, two of 2nm/(n + m) rows each), and for at most
     100 columns. If one sample has more than one and a half times the rows of the other,
-    only shifts are given. For more than 2,000 rows, the strengths of 2,000 are given: they are
-    found more often.
+    only shifts are given. For more than 2,000 rows, the strengths of 2,000 are given:
+    they are found more often.
 
     Examples
     --------
