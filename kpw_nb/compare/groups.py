@@ -11,47 +11,67 @@ import time
 import warnings
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..ground.errors import InputError
-from ..theory.ends import sorted_ascent
-from .features import Pool, search_features
+from .designs import Design, bring_together, signed_weights, without_means
+from .features import Pool
 from ..ground.core import Result, check_choice, check_number, kernel, root_seed
 from kpw_nb.ground.encode import (
     Encoder,
+    check_gaps,
     check_tables,
     complete_rows,
     encoded,
     has_gap,
     learn,
-    check_gaps,
     summary,
 )
 from ..ground.engine import CHUNK, Engine, in_chunks, one_thread
 from kpw_nb.compare.evidence import (
-    number_features,
+    ColumnEvidence,
+    Found,
+    balanced,
+    columns_of,
+    found_by,
     pooled_column,
     step_down,
     tail_evidence,
+    two_sided,
 )
-from .explain import level_effect, number_effect
+from .explain import level_effect, number_effect, pair_effect
 
 # %% ../../nbs/compare/12_groups.ipynb #c004
 from ..theory.kernels import row_order
 from kpw_nb.compare.relabel import (
     Free,
     Relabelling,
+    Strata,
     aggregate,
     check_resamples,
     permutation_pvalue,
     resample,
     zscores,
 )
-from .statistics import STEPS, Statistic, contrast_value
-from ..ground.table import Columns, is_frame, read_columns
-from .family import MEMBERS, default_family
+from kpw_nb.compare.statistics import (
+    Statistic,
+    effective_size,
+    to_unit_variance,
+    under,
+)
+from ..ground.sample import Sample, pool, sample_columns
+from kpw_nb.ground.table import (
+    Columns,
+    in_kinds,
+    is_frame,
+    on_levels,
+    read_columns,
+    the_column,
+)
+from .family import MEMBERS, default_family, refit_statistics
 
 # %% ../../nbs/compare/12_groups.ipynb #c004_2
 if TYPE_CHECKING:
@@ -88,20 +108,34 @@ def _labels(frame, by, N, what):
 
 # %% ../../nbs/compare/12_groups.ipynb #c007_5
 class Labelled(NamedTuple):
-    "A table, with the group and the cluster of each row"
+    "A table, with the group, the cluster and the stratum of each row"
 
     columns: Columns
     labels: list  # the group of each row
-    clusters: list | None  # the cluster of each row
+    clusters: list | None = None  # the cluster of each row
+    strata: list | None = None  # the stratum of each row
     shared_unit: bool = False  # coordinates of an embedding
 
 
-def _both_labels(frame, by, clusters, N) -> tuple[list, list | None]:
-    "The labels of groups, and of clusters if there are any"
-    groups = _labels(frame, by, N, "by")
-    if clusters is None:
-        return groups, None
-    return groups, _labels(frame, clusters, N, "clusters")
+class Roles(NamedTuple):
+    "Columns, or lists of labels, that say who is where"
+
+    by: object  # groups
+    clusters: object = None
+    strata: object = None
+
+    @property
+    def names(self) -> list:
+        "Columns that are not compared"
+        return list(dict.fromkeys(filter(_is_name, self)))
+
+    def labels(self, frame, N) -> list:
+        "Groups, clusters and strata of the rows; None for what is not given"
+        found = [_labels(frame, self.by, N, "by")]
+        for what in ("clusters", "strata"):
+            value = getattr(self, what)
+            found.append(None if value is None else _labels(frame, value, N, what))
+        return found
 
 # %% ../../nbs/compare/12_groups.ipynb #c008
 def _without(frame, names):
@@ -115,16 +149,15 @@ def _without(frame, names):
     return nw.from_native(frame, eager_only=True).drop(names).to_native()
 
 # %% ../../nbs/compare/12_groups.ipynb #c008_3
-def read_frame(frame, by, clusters) -> Labelled:
-    "A frame or an array, with its groups and clusters"
+def read_frame(frame, roles: Roles) -> Labelled:
+    "A frame or an array, with its groups, clusters and strata"
     if hasattr(frame, "dask"):
         raise TypeError("frame is a Dask collection; pass frame.compute().")
     if not is_frame(frame):
         columns = read_columns(frame, "frame")
-        return Labelled(columns, *_both_labels(None, by, clusters, len(columns)))
-    labels = _both_labels(frame, by, clusters, len(frame))
-    names = [value for value in (by, clusters) if _is_name(value)]
-    return Labelled(read_columns(_without(frame, names), "frame"), *labels)
+        return Labelled(columns, *roles.labels(None, len(columns)))
+    labels = roles.labels(frame, len(frame))
+    return Labelled(read_columns(_without(frame, roles.names), "frame"), *labels)
 
 # %% ../../nbs/compare/12_groups.ipynb #c009
 _MOST_DENSE = 2e8  # entries of a matrix that are made dense
@@ -159,10 +192,10 @@ def _matrix(A, use):
     return _dense(A.X if use is None else places[use])
 
 # %% ../../nbs/compare/12_groups.ipynb #c009a
-def read_annotated(A, by, clusters, use) -> Labelled:
-    "Annotated data, with its groups and clusters"
+def read_annotated(A, roles: Roles, use) -> Labelled:
+    "Annotated data, with its groups, clusters and strata"
     M, embedded = _matrix(A, use), use is not None and use in A.obsm
-    labels = _both_labels(A.obs, by, clusters, len(A.obs))
+    groups, clusters, strata = roles.labels(A.obs, len(A.obs))
     columns = read_columns(M if is_frame(M) else np.asarray(M), "frame")
     if not embedded:
         columns = replace(columns, names=tuple(map(str, A.var_names)))
@@ -170,20 +203,20 @@ def read_annotated(A, by, clusters, use) -> Labelled:
         names = tuple(f"{use} {k + 1}" for k in range(len(columns.names)))
         columns = replace(columns, names=names)
     columns = replace(columns, rows=np.asarray(A.obs.index))
-    return Labelled(columns, *labels, embedded)
+    return Labelled(columns, groups, clusters, strata, embedded)
 
 # %% ../../nbs/compare/12_groups.ipynb #c009a_2
-def read_any(frame, by, clusters=None, use=None) -> Labelled:
+def read_any(frame, roles: Roles, use=None) -> Labelled:
     "A table or annotated data"
     if is_annotated(frame):
-        return read_annotated(frame, by, clusters, use)
+        return read_annotated(frame, roles, use)
     if use is not None:
         raise InputError(
             "use= is for annotated data",
             "choose columns of a table itself",
             argument="use",
         )
-    return read_frame(frame, by, clusters)
+    return read_frame(frame, roles)
 
 # %% ../../nbs/compare/12_groups.ipynb #c013
 class Roll(NamedTuple):
@@ -267,18 +300,462 @@ def check_groups(roll: Roll, control, how: str) -> str:
     return how
 
 # %% ../../nbs/compare/12_groups.ipynb #c014_2
-def cluster_roll(clusters, roll: Roll, rows) -> Roll:
-    "Clusters, in the order of groups; each must lie in one group"
-    found = _coded(clusters, rows, "clusters")
-    pairs = np.unique(np.stack([found.codes, roll.codes]), axis=1)
+def check_nested(clusters: Roll, strata: Roll):
+    "Raise if a cluster has rows in two strata"
+    pairs = np.unique(np.stack([clusters.codes, strata.codes]), axis=1)
     twice = np.flatnonzero(np.bincount(pairs[0]) > 1)
     if len(twice):
-        inside = [repr(roll.names[g]) for c, g in pairs.T if c == twice[0]]
+        inside = [repr(strata.names[s]) for c, s in pairs.T if c == twice[0]]
         raise InputError(
-            f"cluster {found.names[twice[0]]!r} lies in the groups "
-            f"{' and '.join(inside[:2])}, so the groups are not independent",
-            "if these are different clusters, give them different names; otherwise "
-            "compare differences within clusters",
+            f"cluster {clusters.names[twice[0]]!r} has rows in the strata "
+            f"{' and '.join(inside[:2])}, so it cannot move within one",
+            "leave out strata= or clusters=, or put each cluster into one stratum",
+            argument="strata",
+        )
+
+# %% ../../nbs/compare/12_groups.ipynb #c051
+class Ready(NamedTuple):
+    "A table that can be compared"
+
+    columns: Columns
+    roll: Roll
+    clusters: Roll | None = None
+    strata: Roll | None = None
+    shared_unit: bool = False
+
+    def take(self, index) -> "Ready":
+        "The rows at these positions"
+        clusters, strata = (r and r.take(index) for r in (self.clusters, self.strata))
+        columns, roll = self.columns.take(index), self.roll.take(index)
+        return Ready(columns, roll, clusters, strata, self.shared_unit)
+
+# %% ../../nbs/compare/12_groups.ipynb #c051_3
+def _coded_if_given(labels, rows, what) -> Roll | None:
+    "Labels as positions in their sorted list; None if there are none"
+    return None if labels is None else _coded(labels, rows, what)
+
+
+def make_ready(read: Labelled, by, missing: str) -> Ready:
+    "Groups and clusters by number, rows with gaps dropped if that is asked for"
+    columns, named = read.columns, f"by={by!r}" if _is_name(by) else "by"
+    roll, of = _coded(read.labels, columns.rows, named), "row(s)"
+    clusters = _coded_if_given(read.clusters, columns.rows, "clusters")
+    strata = _coded_if_given(read.strata, columns.rows, "strata")
+    if clusters is not None and strata is not None:
+        check_nested(clusters, strata)
+    ready = Ready(columns, roll, clusters, strata, read.shared_unit)
+    if missing == "error":
+        check_gaps(columns)
+    if missing == "drop":
+        complete_rows(columns)  # raises if nothing is left
+        ready, of = ready.take(np.flatnonzero(~has_gap(columns))), "whole row(s)"
+    _check_sizes(ready.roll, of, named)
+    if ready.clusters is not None:
+        codes = ready.roll.codes, ready.clusters.codes
+        inside = np.unique(np.stack(codes), axis=1)[0]
+        _check_sizes(roll._replace(codes=inside), "cluster(s)", named)
+    return ready
+
+# %% ../../nbs/compare/12_groups.ipynb #c017_5
+class Cells(NamedTuple):
+    "What carries a label: a row, or all rows that a cluster has in one group"
+
+    rows: np.ndarray  # (N,) the cell of each row; rows are sorted by group and cluster
+    groups: np.ndarray  # (C,) the group of each cell
+    clusters: np.ndarray  # (C,)
+    strata: np.ndarray  # (C,)
+
+
+def make_cells(groups, clusters=None, strata=None) -> Cells:
+    "The cells of rows, given by codes, that are sorted by group and cluster"
+    N = len(groups)
+    clusters = np.arange(N) if clusters is None else clusters
+    strata = np.zeros(N, np.int64) if strata is None else strata
+    new = np.any([np.diff(c, prepend=-1) != 0 for c in (groups, clusters)], axis=0)
+    first = np.flatnonzero(new)
+    return Cells(np.cumsum(new) - 1, groups[first], clusters[first], strata[first])
+
+# %% ../../nbs/compare/12_groups.ipynb #c017_7
+def exchange_blocks(clusters, strata) -> np.ndarray:
+    "The block of each cell: a cluster that has several cells, otherwise the stratum"
+    several = np.bincount(clusters)[clusters] > 1
+    block = np.where(several, clusters, clusters.max() + 1 + strata)
+    return np.unique(block, return_inverse=True)[1]
+
+# %% ../../nbs/compare/12_groups.ipynb #c017_9
+class Side(NamedTuple):
+    "One of two groups"
+
+    key: int  # made of its name
+    size: int  # cells of the group
+    kept: np.ndarray  # positions in the group of those that may move
+
+
+class Exchange(NamedTuple):
+    "The cells of two groups that may change places"
+
+    sides: tuple  # of Side
+    cells: np.ndarray  # (n + m,) those of the first group first
+    blocks: np.ndarray  # (n + m,)
+
+    @property
+    def n(self) -> int:
+        "Cells of the first group"
+        return len(self.sides[0].kept)
+
+
+def group_key(name) -> int:
+    "A number for a group, whatever other groups there are"
+    return int.from_bytes(sha256(repr(name).encode()).digest()[:8], "big")
+
+# %% ../../nbs/compare/12_groups.ipynb #c017_a
+def make_exchange(cells: Cells, names, pair) -> Exchange:
+    "Which cells of two groups may change places"
+    parts = [np.flatnonzero(cells.groups == g) for g in pair]
+    both, first = np.concatenate(parts), np.repeat([True, False], [*map(len, parts)])
+    blocks = exchange_blocks(cells.clusters[both], cells.strata[both])
+    sizes, of_first = np.bincount(blocks), np.bincount(blocks, first)
+    moves = ((of_first > 0) & (of_first < sizes))[blocks]
+    kept = [np.flatnonzero(moves[first]), np.flatnonzero(moves[~first])]
+    if min(map(len, kept)) < 2:
+        one, other = (repr(names[g]) for g in pair)
+        raise InputError(
+            f"groups {one} and {other} hardly share a stratum: only {len(kept[0])} and "
+            f"{len(kept[1])} of their rows (or clusters) could change places",
+            "leave out strata=, or compare groups that share strata",
+            argument="strata",
+        )
+    keys = [group_key(names[g]) for g in pair]
+    sides = tuple(map(Side, keys, map(len, parts), kept))
+    found = np.unique(blocks[moves], return_inverse=True)[1]
+    return Exchange(sides, both[moves], found)
+
+# %% ../../nbs/compare/12_groups.ipynb #c022_1
+def leading_places(blocks, n: int) -> np.ndarray:
+    "In an order by blocks: the first of each block, as many as are of the first group"
+    sizes = np.bincount(blocks)
+    of_first = np.bincount(blocks[:n], minlength=len(sizes))
+    starts = np.cumsum(sizes) - sizes
+    within = np.arange(len(blocks)) - np.repeat(starts, sizes)
+    return np.flatnonzero(within < np.repeat(of_first, sizes))
+
+# %% ../../nbs/compare/12_groups.ipynb #c022
+def _stream(seed, *key):
+    "Random numbers of their own for each key"
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def pair_labellings(exchange: Exchange, n_resamples: int, seed: int):
+    "Yields (at most 32, n + m): is the cell called by the name of the first group?"
+    n, sides, lead = (
+        exchange.n,
+        exchange.sides,
+        leading_places(exchange.blocks, exchange.n),
+    )
+    shared = [_stream(seed, 0, side.key) for side in sides]
+    own = _stream(seed, 1, *(side.key for side in sides))
+    for start in range(0, n_resamples, CHUNK):
+        count = min(CHUNK, n_resamples - start)
+        both = [s.random((count, side.size)) for s, side in zip(shared, sides)]
+        u = np.hstack([part[:, side.kept] for part, side in zip(both, sides)])
+        leaves = np.where(u >= 0.5, u, own.random(u.shape) / 2)  # if it is small
+        leaves[:, :n] = 1 - leaves[:, :n]  # so that small ones of both become the first
+        order = np.argsort(exchange.blocks + leaves / 2, axis=1)  # blocks stay apart
+        marks = np.zeros(u.shape, bool)
+        np.put_along_axis(marks, order[:, lead], True, axis=1)
+        yield marks
+
+# %% ../../nbs/compare/12_groups.ipynb #c026_6
+class Two(NamedTuple):
+    "Two groups that can be compared"
+
+    X: Sample  # the first group
+    Y: Sample
+    encoder: Encoder
+    design: Design
+    left_out: tuple = ()  # columns
+
+
+def encode_two(X: Columns, Y: Columns, design, scale, missing, left_out=()) -> Two:
+    "Two tables as samples, if need be without some columns"
+    try:
+        encoder = learn(X, Y, scale, missing)
+    except InputError as error:
+        if error.column is None or len(X.names) == 1:
+            raise
+        kept = [(c, k) for c, k in zip(X.names, X.kinds) if c != error.column]
+        X, Y = (in_kinds(table, *zip(*kept)) for table in (X, Y))
+        return encode_two(X, Y, design, scale, missing, (*left_out, error.column))
+    return Two(encoded(encoder, X), encoded(encoder, Y), encoder, design, left_out)
+
+# %% ../../nbs/compare/12_groups.ipynb #c026_8
+def contents(columns: Columns) -> np.ndarray:
+    "(n, D) numbers that put rows in an order, whatever the order of columns"
+    places, found = columns.places, []
+    for j in np.argsort([str(name) for name in columns.names], kind="stable"):
+        if columns.kinds[j] == "category":
+            texts = columns.texts[places[j] - 1]
+            found.append(on_levels(texts, tuple(sorted(texts.levels))).astype(float))
+        else:
+            found.append(columns.numbers[:, places[j] - 1])
+    return np.nan_to_num(np.stack(found, axis=1), nan=np.inf)
+
+
+def sorted_rows(ready: Ready) -> np.ndarray:
+    "Positions of the rows: by group, by cluster, then by their contents"
+    rank = np.empty(len(ready.columns), np.int64)
+    rank[row_order(contents(ready.columns))] = np.arange(len(rank))
+    inner = np.zeros(len(rank)) if ready.clusters is None else ready.clusters.codes
+    return np.lexsort((rank, inner, ready.roll.codes))
+
+# %% ../../nbs/compare/12_groups.ipynb #c026_a
+class Screen(NamedTuple):
+    "Rows sorted by group, with what every comparison needs of them"
+
+    ready: Ready
+    cells: Cells
+    scale: str | None
+    missing: str
+
+
+def make_screen(ready: Ready, scale, missing: str) -> Screen:
+    "Sort the rows, and tell the cells"
+    ready = ready.take(sorted_rows(ready))
+    given = (r and r.codes for r in (ready.clusters, ready.strata))
+    scale = None if ready.shared_unit and scale == "auto" else scale
+    return Screen(ready, make_cells(ready.roll.codes, *given), scale, missing)
+
+# %% ../../nbs/compare/12_groups.ipynb #c026_b
+def design_of(ready: Ready, exchange: Exchange, rows, points) -> Design:
+    "As `kpw_test` would make it; `points` are those of the rows"
+    blocks, n = exchange.blocks if exchange.blocks.any() else None, exchange.n
+    free = Free(n, len(exchange.cells) - n)
+    batches = None
+    if ready.strata is not None:
+        batches = np.unique(ready.strata.codes[rows], return_inverse=True)[1]
+    return Design(
+        free if blocks is None else Strata(blocks, n),
+        members=None if ready.clusters is None else points,
+        blocks=blocks,
+        batches=batches,
+    )
+
+
+def take_two(screen: Screen, exchange: Exchange) -> Two | None:
+    "Two groups of a screen; None if all of their rows are the same"
+    ready, place = screen.ready, np.full(len(screen.cells.groups), -1)
+    place[exchange.cells] = np.arange(len(exchange.cells))
+    points, n = place[screen.cells.rows], exchange.n
+    parts = np.flatnonzero((0 <= points) & (points < n)), np.flatnonzero(points >= n)
+    rows = np.concatenate(parts)
+    values = contents(ready.columns.take(rows))
+    if (values == values[0]).all():
+        return None
+    design = design_of(ready, exchange, rows, points[rows])
+    X, Y = (ready.columns.take(part) for part in parts)
+    return encode_two(X, Y, design, screen.scale, screen.missing)
+
+# %% ../../nbs/compare/12_groups.ipynb #c027
+def family_of(two: Two) -> tuple:
+    "The members that look at two groups, and their statistic"
+    X, Y = two.design.comparable(two.X, two.Y)
+    Z = pool(X, Y)
+    tables = sample_columns(X), sample_columns(Y), columns_of(two.encoder.owner)
+    shared = Pool(Z, tables)
+    family = default_family(shared)
+    statistic = refit_statistics(family, Z, pool=shared)
+    return family, statistic if two.design.free else under(statistic, two.design)
+
+# %% ../../nbs/compare/12_groups.ipynb #c028_1
+def residuals(F) -> np.ndarray:
+    "Columns of mean 0 and variance 1, each without what all others tell of it"
+    N, c = F.shape
+    P = np.linalg.inv(F.T @ F / N + (1e-3 + 0.1 * c / N) * np.eye(c))
+    return F @ P / np.diag(P)
+
+
+def coordinates_of(table) -> tuple:
+    "The columns of ranks and levels, and which of all coordinates these are"
+    pairs = table.pairs
+    owner = np.full(pairs.C.shape[1], -1)
+    owner[pairs.pairs.T] = pairs.columns[pairs.group]
+    used = np.flatnonzero((owner >= 0) & (pairs.order == 1))  # no distances
+    return [table.columns[k] for k in owner[used]], used
+
+
+_UNTOLD = (
+    0.75  # of a column's variance: if more, it is the question of the column itself
+)
+
+
+class Given(Statistic):
+    """Evidence that a column of numbers is shifted, given all other columns.
+
+    Parameters
+    ----------
+    table : ColumnEvidence
+        Of the same columns, with pairs.
+    """
+
+    def __init__(self, table):
+        pairs, design = table.pairs, table.design
+        self.rows, self.masses = pairs.rows if design.free else None, design.masses
+        owner, used = coordinates_of(table)
+        F = pairs.C if design.free else design.features(pairs.C)
+        F = residuals(to_unit_variance(F[:, used]))
+        told = (F**2).mean(0) * len(F) < _UNTOLD * (len(F) - F.shape[1])
+        number = [table.X.kinds[j] != "category" for j in owner]
+        self.columns = [j for j, asked in zip(owner, told & number) if asked]
+        self.F = to_unit_variance(F[:, told & number])
+
+    def _values(self, marks):
+        marks = marks if self.rows is None else marks[:, self.rows]
+        size = np.sqrt(effective_size(marks.sum(1), marks.shape[1]))
+        return two_sided(signed_weights(marks, self.masses) @ self.F * size)
+
+    def values(self, marks):
+        return in_chunks(self._values, marks)
+
+# %% ../../nbs/compare/12_groups.ipynb #c028_4
+class Place(NamedTuple):
+    "A column, a pair, or a column given the others, and what of it is seen most"
+
+    kind: str  # "column", "pair", or "given"
+    columns: tuple  # positions in the table
+    detail: tuple = ()  # which feature of a column, or which orders of a pair
+
+
+class Seen(NamedTuple):
+    "What one comparison saw in columns and pairs"
+
+    evidence: np.ndarray  # (1 + N, k or k + 1) of the leading places; then all others
+    leading: tuple  # of Place
+
+
+_LEADING = 64  # places of a comparison that are tested one by one
+
+
+def keep_leading(evidence, most: int = _LEADING) -> tuple:
+    "Evidence of the strongest, then the largest of all others; and which they are"
+    order = np.argsort(-evidence[0], kind="stable")
+    lead, others = order[:most], evidence[:, order[most:]]
+    kept = evidence[:, lead]
+    if others.shape[1]:
+        kept = np.column_stack([kept, others.max(1)])
+    return kept, lead
+
+# %% ../../nbs/compare/12_groups.ipynb #c028_6
+def places_of(table: ColumnEvidence, found: Found, given: Given | None) -> list:
+    "Columns, pairs, and columns given the others"
+    columns = table.columns
+    features = zip(columns, found.leading.tolist())
+    out = [Place("column", (j,), (feature,)) for j, feature in features]
+    for (a, b), orders in zip(found.pairs.tolist(), found.orders.tolist()):
+        out.append(Place("pair", (columns[a], columns[b]), tuple(orders)))
+    if given is not None:
+        out += [Place("given", (j,)) for j in given.columns]
+    return out
+
+
+def see_columns(table: ColumnEvidence, rows, given: Given | None, others) -> Seen:
+    "From relabelled values of both, the observed ones first"
+    evidence = balanced(rows, len(table.columns))
+    if given is not None and given.columns:
+        evidence = np.hstack([evidence, balanced(others, len(given.columns))])
+    found = found_by(table, rows[0], rows[1:])
+    kept, lead = keep_leading(evidence)
+    places = places_of(table, found, given)
+    return Seen(kept, tuple(places[k] for k in lead))
+
+# %% ../../nbs/compare/12_groups.ipynb #c028
+class Compared(NamedTuple):
+    "What one comparison found"
+
+    number: int  # in the list of comparisons
+    values: np.ndarray  # (1 + N,) combined statistic: as observed, then relabelled
+    seen: Seen
+    rows: tuple  # of both groups, as far as they took part
+    left_out: tuple  # columns
+
+    @property
+    def alone(self) -> float:
+        "The p-value of this comparison by itself"
+        return permutation_pvalue(self.values[0], self.values[1:])
+
+
+def evaluated(two: Two, marks) -> tuple:
+    "Combined values, and what was seen in columns; `marks`: batches of labellings"
+    family, statistic = family_of(two)
+    rows = np.vstack([statistic(batch) for batch in marks])
+    members = statistic.combined(rows)
+    weights = [member.weight for member in family]
+    how = members[0], members[1:], "harmonic"
+    values = np.append(*aggregate(*how, weights=weights))
+    parts = zip(statistic.parts, statistic.of_parts(rows))
+    table, rows = next(two for two in parts if isinstance(two[0], ColumnEvidence))
+    if table.pairs is None:
+        return values, see_columns(table, rows, None, None)
+    given = Given(table)
+    others = np.vstack([given(batch) for batch in marks])
+    return values, see_columns(table, rows, given, others)
+
+# %% ../../nbs/compare/12_groups.ipynb #c028_9
+def compare(screen: Screen, n_resamples: int, seed: int, task) -> Compared:
+    "A comparison; `task` is its number and who may change places"
+    number, exchange = task
+    two = take_two(screen, exchange)
+    if two is None:  # all rows are the same
+        still = np.zeros(1 + n_resamples)
+        places = exchange.cells[: exchange.n], exchange.cells[exchange.n :]
+        rows = (int(np.isin(screen.cells.rows, part).sum()) for part in places)
+        return Compared(number, still, Seen(still[:, None], ()), tuple(rows), ())
+    labellings = pair_labellings(exchange, n_resamples, seed)
+    marks = [two.design.relabelling.observed[None], *labellings]
+    values, seen = evaluated(two, marks)
+    return Compared(number, values, seen, (len(two.X), len(two.Y)), two.left_out)
+
+# %% ../../nbs/compare/12_groups.ipynb #c032
+class Family(NamedTuple):
+    "What all comparisons found"
+
+    pvalues: np.ndarray  # that hold for all together
+    alone: np.ndarray  # each by itself, exact
+    zscores: np.ndarray  # each in its own relabelled values
+
+
+def step_together(values) -> Family:
+    "From (1 + n_resamples, comparisons) statistics, the observed ones first"
+    columns = (
+        values.T.copy()
+    )  # each by itself, so that the others do not enter its bits
+    z = np.hstack([zscores(column[:, None], normal=True) for column in columns])
+    alone = [permutation_pvalue(column[0], column[1:]) for column in columns]
+    return Family(step_down(z[0], z[1:]), np.array(alone), z[0])
+
+# %% ../../nbs/compare/12_groups.ipynb #c032_4
+def step_columns(seen, pvalues) -> list:
+    "P-values of the leading columns and pairs of each comparison, over all of them"
+    E = np.hstack([one.evidence for one in seen])
+    p = step_down(E[0], E[1:])
+    ends = np.cumsum([one.evidence.shape[1] for one in seen])
+    parts = zip(np.split(p, ends[:-1]), seen, pvalues)
+    return [np.maximum(part[: len(one.leading)], least) for part, one, least in parts]
+
+# %% ../../nbs/compare/12_groups.ipynb #c032_3
+_ALONE = Engine()
+
+
+def compare_all(screen: Screen, exchanges, n_resamples, seed, engine=_ALONE) -> list:
+    "Many comparisons, each in its own task, in their order"
+    run, tasks = partial(compare, screen, n_resamples, seed), list(enumerate(exchanges))
+    found = engine.run(run, tasks, total=len(tasks), desc="comparisons")
+    found = sorted(found, key=lambda one: one.number)
+    if [one.number for one in found] != list(range(len(tasks))):
+        raise InputError(
+            f"workers must work like map: it gave {len(found)} results for "
+            f"{len(tasks)} comparisons",
+            "return one result for each task",
+            argument="workers",
         )
     return found
 
@@ -291,15 +768,15 @@ class Look(NamedTuple):
     part: slice
     apart: bool
     matrix: np.ndarray | None
-    search: bool = False  # for the best projection, not for a difference of means
 
-# %% ../../nbs/compare/12_groups.ipynb #c017_2
+
 class Points(NamedTuple):
-    "Features of all points, group after group"
+    "Features of all cells, group after group"
 
-    F: np.ndarray  # (N, w)
+    F: np.ndarray  # (C, w)
     starts: np.ndarray  # (k + 1,)
     looks: tuple
+    blocks: np.ndarray | None = None  # (C,) if not all cells are one block
 
     def of(self, g) -> np.ndarray:
         "Of one group: a view"
@@ -307,32 +784,27 @@ class Points(NamedTuple):
 
     @property
     def sizes(self) -> np.ndarray:
-        "Points of each group"
+        "Cells of each group"
         return np.diff(self.starts)
 
-    @property
-    def voters(self) -> list:
-        "The looks that the test is made of"
-        return [look for look in self.looks if look.weight > 0]
-
 # %% ../../nbs/compare/12_groups.ipynb #c018
-def _parts_of_looks(pool):
-    "The arguments of each `Look`, with features in place of a part of them"
-    family = default_family(pool)
-    for member in family:
-        if not (member.searched or not member.in_groups):
+def _density(pool):
+    "The arguments of the `Look` at densities"
+    seen = MEMBERS["density"].learnt(pool)
+    return "density", 0.0, seen.raw(pool.rows), False, seen.matrix
+
+
+def _members(pool):
+    "The arguments of each `Look` of the family that is a contrast of features"
+    for member in default_family(pool):
+        if member.in_groups and not member.searched:
             made = member.make(pool)
             yield member.name, member.weight, made.features, made.apart, made.matrix
-    weight = sum(m.weight for m in family if m.searched)
-    yield "KPW smooth", weight, search_features(pool, 1.0, "rkhs"), False, None, True
-    if not any(member.name == "density" for member in family):
-        seen = MEMBERS["density"].learnt(pool)
-        yield "density", 0.0, seen.raw(pool.rows), False, seen.matrix
 
 # %% ../../nbs/compare/12_groups.ipynb #c018_2
-def look_at(pool: Pool) -> tuple:
-    "(N, w) features of the rows, and the looks"
-    found = list(_parts_of_looks(pool))
+def look_at(pool: Pool, members: bool = True) -> tuple:
+    "(N, w) features of the rows, and the looks; for densities only, or all members"
+    found = [_density(pool), *(_members(pool) if members else ())]
     ends = np.cumsum([0, *(raw.shape[1] for _, _, raw, *_ in found)])
     F, looks = np.empty((len(pool.Z), ends[-1])), []
     for k, (name, weight, raw, *rest) in enumerate(found):
@@ -348,185 +820,112 @@ def cluster_means(F, codes) -> np.ndarray:
     sizes = np.diff(np.append(starts, len(codes)))
     return np.add.reduceat(F, starts, axis=0) / sizes[:, None]
 
-# %% ../../nbs/compare/12_groups.ipynb #c019_2
-def sorted_rows(Z, roll: Roll, clusters: Roll | None) -> np.ndarray:
-    "Positions of the rows: by group, by cluster, then by their contents"
-    rank = np.empty(len(Z), np.int64)
-    rank[row_order(Z)] = np.arange(len(Z))
-    inner = np.zeros(len(Z), np.int64) if clusters is None else clusters.codes
-    return np.lexsort((rank, inner, roll.codes))
 
-# %% ../../nbs/compare/12_groups.ipynb #c019_4
-def make_points(Z, roll: Roll, clusters: Roll | None = None) -> Points:
-    "Features of rows, or of clusters; Z is sorted by group and cluster"
-    F, looks = look_at(Pool(Z))
-    codes = roll.codes
-    if clusters is not None:
-        F = cluster_means(F, clusters.codes)
-        codes = codes[np.flatnonzero(np.diff(clusters.codes, prepend=-1))]
-    starts = np.searchsorted(codes, np.arange(len(roll.names) + 1))
-    return Points(F, starts, looks)
+def make_points(Z, screen: Screen, members: bool = True) -> Points:
+    "Features of cells; Z are the encoded rows of the screen"
+    ready, cells = screen.ready, screen.cells
+    if ready.strata is not None:
+        Z = bring_together(Z, ready.strata.codes)
+    F, looks = look_at(Pool(Z), members)
+    F = F if ready.clusters is None else cluster_means(F, cells.rows)
+    starts = np.searchsorted(cells.groups, np.arange(len(ready.roll.names) + 1))
+    blocks = exchange_blocks(cells.clusters, cells.strata)
+    if not blocks.any():
+        return Points(F, starts, looks)
+    return Points(without_means(F, blocks), starts, looks, blocks)
 
-# %% ../../nbs/compare/12_groups.ipynb #c022
-def _stream(seed, *key):
-    "Random numbers of their own for each key"
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+# %% ../../nbs/compare/12_groups.ipynb #c035_1
+class Apart(NamedTuple):
+    "How far groups are apart"
+
+    distances: np.ndarray  # (k, k) without what chance adds
+    clear: np.ndarray  # (k, k) is it more than chance might still add?
+    below: np.ndarray  # (k, k) bounds
 
 
-def pair_labellings(sizes, pair, n_resamples: int, seed: int):
-    "Yields (at most 32, n + m): is the row called by the name of the first group?"
-    n, m = (int(sizes[g]) for g in pair)
-    shared, own = [_stream(seed, 0, g) for g in pair], _stream(seed, 1, *pair)
-    for start in range(0, n_resamples, CHUNK):
-        count = min(CHUNK, n_resamples - start)
-        u = np.hstack([s.random((count, k)) for s, k in zip(shared, (n, m))])
-        leaves = np.where(u >= 0.5, u, own.random((count, n + m)) / 2)  # if it is small
-        leaves[:, :n] = 1 - leaves[:, :n]  # so that small ones of both become the first
-        first = np.argpartition(leaves, n - 1, axis=1)[:, :n]
-        marks = np.zeros((count, n + m), bool)
-        np.put_along_axis(marks, first, True, axis=1)
-        yield marks
+def _within(phi, starts) -> tuple:
+    "Means of groups, mean squares about them over n, and tr(Σ²) within all"
+    means, noise, S = [], [], np.zeros((phi.shape[1], phi.shape[1]))
+    for part in np.split(phi, starts[1:-1]):
+        means.append(part.mean(0))
+        rest = part - means[-1]
+        noise.append((rest**2).sum() / (len(part) - 1) / len(part))
+        S = S + rest.T @ rest
+    return np.array(means), np.array(noise), ((S / (len(phi) - len(means))) ** 2).sum()
 
-# %% ../../nbs/compare/12_groups.ipynb #c026_2
+# %% ../../nbs/compare/12_groups.ipynb #c035
+def group_distances(points: Points) -> Apart:
+    "Distances between groups, without what chance adds"
+    look = next(look for look in points.looks if look.name == "density")
+    phi = points.F[:, look.part] @ look.matrix
+    means, noise, square = _within(phi, points.starts)
+    N, blocks = len(phi), 0 if points.blocks is None else points.blocks.max() + 1
+    lost = N / max(N - blocks, 1)  # what centring in blocks took away
+    length = (means * means).sum(1)
+    D = length[:, None] + length - 2 * means @ means.T
+    D = D - lost * (noise[:, None] + noise)
+    D = (D + D.T) / 2
+    np.fill_diagonal(D, 0.0)
+    rate = 1 / points.sizes[:, None] + 1 / points.sizes
+    sigma = lost * np.sqrt(2 * square) * rate
+    above = np.maximum(D, 0.0)
+    return Apart(np.sqrt(above), D >= sigma, np.sqrt(above + 2 * sigma))
+
+# %% ../../nbs/compare/12_groups.ipynb #c039_3
+def given_effect(X: Columns, Y: Columns, columns, j: int) -> str:
+    "How often column j is high for its other columns, in both"
+    given = Given(ColumnEvidence(X, Y, columns))
+    if j not in given.columns:  # under a design the others may tell more
+        return "differs for the same other columns"
+    rest = given.F[:, given.columns.index(j)]
+    high, of_x = rest > np.median(rest), np.asarray(given.rows) < len(X)
+    shares = (100 * high[part].mean() for part in (of_x, ~of_x))
+    others = [X.names[k] for k in columns if k != j]
+    what = f"high for its {others[0] if len(others) == 1 else 'other columns'}: "
+    return what + "{:.0f} % in X, {:.0f} % in Y".format(*shares)
+
+# %% ../../nbs/compare/12_groups.ipynb #c039
+def place_in_words(two: Two, place: Place, names) -> str:
+    "What a column or a pair differs in, in its own units"
+    X, Y = sample_columns(two.X), sample_columns(two.Y)
+    j = place.columns[0]
+    if place.kind == "given":
+        words = given_effect(X, Y, columns_of(two.encoder.owner), j)
+    elif place.kind == "pair":
+        words = pair_effect(X, Y, j, place.columns[1], place.detail)
+    else:
+        values, levels = pooled_column(X, Y, j)
+        n, kind = len(X), X.kinds[j]
+        if levels is None:
+            words = number_effect(values, n, kind, place.detail[0])
+        else:
+            words = level_effect(values, levels, n)
+    first, comma, second = words.rpartition(" in X, ")
+    if not comma:
+        return words
+    return f"{first} in {names[0]}, {second.removesuffix(' in Y')} in {names[1]}"
+
+# %% ../../nbs/compare/12_groups.ipynb #c039_4
+def place_name(X: Columns, place: Place):
+    "The column as its owner calls it, or both of a pair"
+    names = [X.names[j] for j in place.columns]
+    return names[0] if len(names) == 1 else " × ".join(map(str, names))
+
+
+_TOGETHER = "pair", "given the others"
+
+
+def place_kind(X: Columns, place: Place) -> str:
+    "The kind of a column; or 'pair', or 'given the others'"
+    if place.kind == "column":
+        return X.kinds[place.columns[0]]
+    return _TOGETHER[place.kind == "given"]
+
+# %% ../../nbs/compare/12_groups.ipynb #c040_1
 def positive_spread(F) -> np.ndarray:
     "Standard deviations of columns; infinite if constant, so that these do not count"
     spread = F.std(0)
     return np.where(spread > 1e-9, spread, np.inf)
-
-
-def look_scale(first, second, look: Look):
-    "What the differences of two groups are divided by"
-    if not look.apart:
-        return 1.0
-    return positive_spread(np.vstack([first[:, look.part], second[:, look.part]]))
-
-# %% ../../nbs/compare/12_groups.ipynb #c026_4
-def mean_gaps(first, second, marks) -> np.ndarray:
-    "(B, w) differences of means, for labellings of the rows of two groups"
-    n, m = len(first), len(second)
-    W = np.where(marks, 1 / n, -1 / m)
-    return W[:, :n] @ first + W[:, n:] @ second
-
-# %% ../../nbs/compare/12_groups.ipynb #c027
-class PairContrast(Statistic):
-    """What each look sees of two groups, under labellings of their points.
-
-    Parameters
-    ----------
-    points : Points
-        Of all groups.
-    pair : tuple of int
-        Which two.
-    """
-
-    def __init__(self, points: Points, pair: tuple):
-        self.first, self.second = (points.of(g) for g in pair)
-        self.looks = points.voters
-        self.scales = [look_scale(self.first, self.second, look) for look in self.looks]
-        search = next(look.part for look in self.looks if look.search)
-        self.phi = np.vstack([self.first[:, search], self.second[:, search]])
-
-    def gaps(self, marks) -> np.ndarray:
-        "(B, w) differences of means"
-        return mean_gaps(self.first, self.second, marks)
-
-    def _values(self, marks):
-        n, m = len(self.first), len(self.second)
-        A, found = self.gaps(marks), []
-        for look, scale in zip(self.looks, self.scales):
-            if look.search:
-                found.append(sorted_ascent(self.phi, marks, STEPS).max(1))
-                continue
-            part, size = A[:, look.part] / scale, n * m / (n + m)
-            found.append(contrast_value(part, size, look.apart, look.matrix))
-        return np.stack(found, axis=1)
-
-    def values(self, marks) -> np.ndarray:
-        "(B, looks) for labellings: is the point called by the name of the first group?"
-        return in_chunks(self._values, marks)
-
-    @property
-    def observed(self) -> np.ndarray:
-        "(1, n + m) the labelling as it is"
-        return (np.arange(len(self.first) + len(self.second)) < len(self.first))[None]
-
-# %% ../../nbs/compare/12_groups.ipynb #c028
-def compare(points: Points, n_resamples: int, seed: int, pair) -> np.ndarray:
-    "(1 + n_resamples,) combined statistic of a pair: as observed, then relabelled"
-    statistic = PairContrast(points, pair)
-    drawn = pair_labellings(points.sizes, pair, n_resamples, seed)
-    null = np.vstack([statistic(marks) for marks in drawn])
-    observed = statistic(statistic.observed)[0]
-    weights = [look.weight for look in statistic.looks]
-    return np.append(*aggregate(observed, null, "harmonic", weights=weights))
-
-# %% ../../nbs/compare/12_groups.ipynb #c032
-class Family(NamedTuple):
-    "What all comparisons found"
-
-    pvalues: np.ndarray  # that hold for all together
-    alone: np.ndarray  # each by itself, exact
-    zscores: np.ndarray  # each in its own relabelled values
-
-
-def step_together(values) -> Family:
-    "From (1 + n_resamples, comparisons) statistics, the observed ones first"
-    z = zscores(values, normal=True)
-    alone = [permutation_pvalue(column[0], column[1:]) for column in values.T]
-    return Family(step_down(z[0], z[1:]), np.array(alone), z[0])
-
-# %% ../../nbs/compare/12_groups.ipynb #c032_3
-_ALONE = Engine()
-
-
-def compare_all(points: Points, pairs, n_resamples, seed, engine=_ALONE) -> Family:
-    "Many comparisons, each in its own task"
-    run = partial(compare, points, n_resamples, seed)
-    found = engine.run(run, pairs, total=len(pairs), desc="comparisons")
-    return step_together(np.stack(list(found), axis=1))
-
-# %% ../../nbs/compare/12_groups.ipynb #c035
-def group_distances(points: Points) -> np.ndarray:
-    "(k, k) distances between the groups, without what chance adds"
-    look = next(look for look in points.looks if look.name == "density")
-    k = len(points.sizes)
-    means, noise = [], np.empty(k)
-    for g in range(k):
-        phi = points.of(g)[:, look.part] @ look.matrix
-        means.append(phi.mean(0))
-        noise[g] = ((phi - means[-1]) ** 2).sum() / (len(phi) - 1) / len(phi)
-    M = np.array(means)
-    square = (M * M).sum(1)
-    D = square[:, None] + square - 2 * M @ M.T - noise[:, None] - noise
-    np.fill_diagonal(D, 0.0)
-    return np.sqrt(np.maximum((D + D.T) / 2, 0.0))
-
-# %% ../../nbs/compare/12_groups.ipynb #c038
-def largest_shift(points: Points, pair, encoder: Encoder) -> int:
-    "The column with the largest shift of centre or spread, in standard units"
-    look = next(look for look in points.looks if look.name == "columns")
-    statistic = PairContrast(points, pair)
-    scale = statistic.scales[statistic.looks.index(look)]
-    shifts = np.abs(statistic.gaps(statistic.observed)[0, look.part] / scale)
-    D, half = len(encoder.owner), len(shifts) // 2
-    both = np.maximum(shifts[:D], shifts[half : half + D])
-    return int(encoder.owner[both.argmax()])
-
-# %% ../../nbs/compare/12_groups.ipynb #c039
-def shift_in_words(tables, column: int, names) -> str:
-    "What a column differs in, in its own units; `tables` are the rows of both groups"
-    first_table, second_table = tables
-    values, levels = pooled_column(first_table, second_table, column)
-    n = len(first_table)
-    if levels is not None:
-        words = level_effect(values, levels, n)
-    else:
-        F = number_features(values)
-        gaps = np.abs(F[:n].mean(0) - F[n:].mean(0))
-        leading = int(gaps.argmax()) if len(gaps) else 0
-        words = number_effect(values, n, first_table.kinds[column], leading)
-    first, _, second = words.rpartition(" in X, ")
-    return f"{first} in {names[0]}, {second.removesuffix(' in Y')} in {names[1]}"
 
 # %% ../../nbs/compare/12_groups.ipynb #c041
 @kernel
@@ -553,7 +952,7 @@ class AllContrast(Statistic):
 
     def __init__(self, points: Points):
         self.F = points.F
-        self.looks = [look for look in points.voters if not look.search]
+        self.looks = [look for look in points.looks if look.weight > 0]
         self.mean, self.spread = self.F.mean(0), positive_spread(self.F)
         self.points = len(self.F)
         group_sums(self.F[:0], np.zeros((1, 0), bool))  # compile it now
@@ -577,11 +976,12 @@ class AllContrast(Statistic):
         return np.array([self.value(groups) for groups in marks])
 
 # %% ../../nbs/compare/12_groups.ipynb #c042
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AnyOrder(Relabelling):
-    "The labels of all groups in any order"
+    "The labels of all groups in any order, within blocks if there are any"
 
     sizes: tuple
+    blocks: np.ndarray | None = None  # of the points
 
     @property
     def count(self) -> float:
@@ -591,15 +991,24 @@ class AnyOrder(Relabelling):
     @property
     def observed(self) -> np.ndarray:
         "(k, N) bool: the rows of the first group, then of the second, ..."
-        return self._marks(np.repeat(np.arange(len(self.sizes)), self.sizes))
+        return self._marks(self._codes())
+
+    def _codes(self):
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     def _marks(self, codes):
         return codes == np.arange(len(self.sizes))[:, None]
 
     def draw(self, key) -> np.ndarray:
         "(k, N) bool: a row of marks for each group, with the labels shuffled"
-        codes = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        return self._marks(np.random.Generator(np.random.PCG64(key)).permutation(codes))
+        codes, g = self._codes(), np.random.Generator(np.random.PCG64(key))
+        if self.blocks is None:
+            return self._marks(g.permutation(codes))
+        lots, out = g.permutation(len(codes)), np.empty_like(codes)
+        out[np.lexsort((lots, self.blocks))] = codes[
+            np.argsort(self.blocks, kind="stable")
+        ]
+        return self._marks(out)
 
 # %% ../../nbs/compare/12_groups.ipynb #c042_3
 _MOST_MARKS = 2**26  # bytes of a batch
@@ -612,7 +1021,7 @@ def _batch(sizes) -> int:
 
 def compare_at_once(points: Points, n_resamples, seed, engine=_ALONE) -> Family:
     "All groups in one comparison"
-    design = AnyOrder(tuple(points.sizes.tolist()))
+    design = AnyOrder(tuple(points.sizes.tolist()), points.blocks)
     run = dict(n_resamples=n_resamples, rng=seed, batch=_batch(design.sizes))
     run |= dict(workers=engine.workers, progress=engine.progress)
     statistic = AllContrast(points)
@@ -629,6 +1038,11 @@ def _tree(distances):
 
     close = squareform(distances.to_numpy(), checks=False)
     return optimal_leaf_ordering(linkage(close, "average"), close)
+
+# %% ../../nbs/compare/12_groups.ipynb #c048_2a
+def as_written(name) -> str:
+    "The name of a group for matplotlib, to which dollars mean a formula"
+    return str(name).replace("$", r"\$")
 
 # %% ../../nbs/compare/12_groups.ipynb #c048_3
 def _draw_dots(ax, found, names):
@@ -660,7 +1074,7 @@ def draw_distances(distances, found=None, ax=None):
     ax.figure.colorbar(image, ax=ax, label="distance", shrink=0.8)
     if found is not None:
         _draw_dots(ax, found, names)
-    ticks = dict(ticks=range(k), labels=list(map(str, names)))
+    ticks = dict(ticks=range(k), labels=list(map(as_written, names)))
     size = min(max(240 / k, 3), 9)
     ax.set_xticks(**ticks, rotation=90, fontsize=size)
     ax.set_yticks(**ticks, fontsize=size)
@@ -677,7 +1091,7 @@ def draw_tree(distances, ax=None):
     k = len(distances)
     if ax is None:
         _, ax = plt.subplots(figsize=(5, 1.2 + 0.17 * k), layout="constrained")
-    names = [str(name) for name in distances.index]
+    names = [as_written(name) for name in distances.index]
     tree = _tree(distances) if k > 2 else [[0, 1, distances.iloc[0, 1], 2]]
     look = dict(color_threshold=0, above_threshold_color=GREY)
     dendrogram(tree, labels=names, orientation="left", ax=ax, **look)
@@ -708,7 +1122,27 @@ def _sentence(how, control, k, pvalues, found, alpha) -> str:
     return f"{found} of {total} pairs of {k} groups {verb} {rate}"
 
 # %% ../../nbs/compare/12_groups.ipynb #c048_11
-def _strongest(table, how, most=6) -> list:
+_FOUND = 0.05  # the rate at which columns are named
+
+
+def distance_in_words(distance, below) -> str:
+    "A distance, or a bound of one"
+    return f"distance {'below ' if below else ''}{distance:.2g}"
+
+
+def _line_in_words(line, distances):
+    "What is said of a comparison"
+    text = f"p = {line.pvalue:.3g}"
+    if line.pvalue > _FOUND:
+        return text
+    estimate = distances.loc[line.group, line.against]
+    text += ", " + distance_in_words(line.distance, estimate < line.distance)
+    if not line.effect:
+        return f"{text}; no column shows it by itself"
+    return f"{text}; {line.column} (p = {line.column_pvalue:.3g}): {line.effect}"
+
+# %% ../../nbs/compare/12_groups.ipynb #c048_14
+def _strongest(table, how, distances, most=6) -> list:
     "A name and a description of each of the strongest comparisons"
     rows = []
     for line in table.head(most).itertuples(index=False):
@@ -716,13 +1150,28 @@ def _strongest(table, how, most=6) -> list:
         if how == "pairs":
             name += f" - {line.against}"
         if how != "all":
-            text += f", distance {line.distance:.2f}; {line.column}: {line.effect}"
+            text = _line_in_words(line, distances)
         rows.append((name, text))
     if len(table) > most:
         rows.append(("...", f"{len(table) - most} more in .table"))
     return rows
 
 # %% ../../nbs/compare/12_groups.ipynb #c045
+def _settings(result) -> list:
+    "How an answer was found: names and texts"
+    points = "clusters" if "clusters" in result.table else "rows"
+    rows = [("columns", summary(result.encoding))]
+    if result.design:
+        rows.append(("design", result.design))
+    rows += [("note", note) for note in result.notes]
+    return rows + [
+        ("assumes", f"that {points} are independent of each other"),
+        ("relabellings", str(result.n_resamples)),
+        ("seed", str(result.seed)),
+        ("seconds", ", ".join(f"{k} {v:.2f}" for k, v in result.seconds.items())),
+    ]
+
+# %% ../../nbs/compare/12_groups.ipynb #c045_1
 @dataclass(frozen=True, repr=False, eq=False)
 class GroupsResult(Result):
     """What `kpw_groups` returns.
@@ -732,8 +1181,13 @@ class GroupsResult(Result):
     table : pandas.DataFrame
         A line for each comparison, the strongest first: `group`, `against`, `rows` (and
         `clusters`) of the group, `pvalue` (holds for all comparisons together), `alone`
-        (exact, as if it had been the only one), `zscore`, `distance`, `column` (where
-        they differ most) and `effect` (how, in words).
+        (exact, of these two groups by themselves), `zscore`, `distance`, `column` (the
+        strongest column or pair that was found, if any), `column_pvalue`, and `effect`
+        (in words).
+    columns : pandas.DataFrame
+        A line for each column, and pair of columns, that was found: `group`,
+        `against`, `column`, `kind`, `pvalue` (at most 0.05, holds for all columns and
+        pairs of all comparisons together) and `effect`.
     distances : pandas.DataFrame
         Between all groups: 0 for no difference beyond chance, at most 1.41.
     how : {"control", "pairs", "all"}
@@ -745,9 +1199,13 @@ class GroupsResult(Result):
     seed : int
         Pass it as `rng` for the same result.
     encoding : Encoder
-        How points were made of the table.
+        How points were made of the whole table, for distances.
     seconds : dict
         Where the time went.
+    design : str
+        Who may change places with whom, in words; empty if all rows may.
+    notes : tuple of str
+        Rows and columns that a comparison had to leave out.
 
     Examples
     --------
@@ -759,11 +1217,12 @@ class GroupsResult(Result):
     >>> result = kpw_groups(Z, batch, n_resamples=199, rng=0)
     >>> result.answer()
     '2 of 3 pairs of 3 groups differ (family-wise 5 %)'
-    >>> result.differing()["against"].tolist()
-    ['c', 'c']
+    >>> result.differing()["column"].tolist()
+    [1, 1]
     """
 
     table: "pd.DataFrame"
+    columns: "pd.DataFrame"
     distances: "pd.DataFrame"
     how: str
     control: object
@@ -771,6 +1230,8 @@ class GroupsResult(Result):
     seed: int
     encoding: Encoder
     seconds: dict
+    design: str = ""
+    notes: tuple = ()
 
     def differing(self, alpha: float = 0.05) -> "pd.DataFrame":
         "The comparisons with a difference, at one error rate for all of them"
@@ -785,16 +1246,8 @@ class GroupsResult(Result):
 
     def _rows(self):
         "The answer, the strongest comparisons, and how it was found"
-        rows = [("answer", self.answer()), *_strongest(self.table, self.how)]
-        points = "clusters" if "clusters" in self.table else "rows"
-        seconds = ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items())
-        return rows + [
-            ("columns", summary(self.encoding)),
-            ("assumes", f"that {points} are independent of each other"),
-            ("relabellings", str(self.n_resamples)),
-            ("seed", str(self.seed)),
-            ("seconds", seconds),
-        ]
+        lines = _strongest(self.table, self.how, self.distances)
+        return [("answer", self.answer()), *lines, *_settings(self)]
 
     def plot(self, ax=None, alpha: float = 0.05):
         """A heat map of the distances; a dot marks a pair that differs.
@@ -813,7 +1266,7 @@ class GroupsResult(Result):
         """
         found = None if self.how == "all" else self.differing(alpha)
         ax = draw_distances(self.distances, found, ax)
-        ax.set_title(self.answer(alpha), fontsize="medium")
+        ax.set_title(as_written(self.answer(alpha)), fontsize="medium")
         return ax.figure, ax
 
     def dendrogram(self, ax=None, alpha: float = 0.05):
@@ -833,53 +1286,23 @@ class GroupsResult(Result):
         """
         ax = draw_tree(self.distances, ax)
         if self.how == "control":
-            differs = set(map(str, self.differing(alpha)["group"]))
-            _colour_labels(ax, differs, str(self.control))
+            differs = set(map(as_written, self.differing(alpha)["group"]))
+            _colour_labels(ax, differs, as_written(self.control))
         return ax.figure, ax
 
-# %% ../../nbs/compare/12_groups.ipynb #c051
-class Ready(NamedTuple):
-    "A table that can be compared"
-
-    columns: Columns
-    roll: Roll
-    clusters: Roll | None
-    shared_unit: bool
-
-    def take(self, index) -> "Ready":
-        "The rows at these positions"
-        clusters = None if self.clusters is None else self.clusters.take(index)
-        columns, roll = self.columns.take(index), self.roll.take(index)
-        return Ready(columns, roll, clusters, self.shared_unit)
-
-# %% ../../nbs/compare/12_groups.ipynb #c051_3
-def make_ready(read: Labelled, by, missing: str) -> Ready:
-    "Groups and clusters by number, rows with gaps dropped if that is asked for"
-    columns, named = read.columns, f"by={by!r}" if _is_name(by) else "by"
-    roll, clusters = _coded(read.labels, columns.rows, named), None
-    if read.clusters is not None:
-        clusters = cluster_roll(read.clusters, roll, columns.rows)
-    ready, of = Ready(columns, roll, clusters, read.shared_unit), "row(s)"
-    if missing == "drop":
-        complete_rows(columns)  # raises if nothing is left
-        ready, of = ready.take(np.flatnonzero(~has_gap(columns))), "whole row(s)"
-    _check_sizes(ready.roll, of, named)
-    if ready.clusters is not None:
-        codes = ready.roll.codes, ready.clusters.codes
-        inside = np.unique(np.stack(codes), axis=1)[0]
-        _check_sizes(roll._replace(codes=inside), "cluster(s)", named)
-    return ready
-
 # %% ../../nbs/compare/12_groups.ipynb #c052
-def _warn_if_hopeless(names, sizes, pairs, of, alpha=0.05):
+def _warn_if_hopeless(screen: Screen, exchanges, alpha=0.05):
     "Warn about groups too small for any p-value to reach alpha"
     small = {}
-    for a, b in pairs:
-        n, m = int(sizes[a]), int(sizes[b])
-        alike = 2 if n == m else 1
-        if Free(n, m).smallest_pvalue(10**9, alike) > alpha:
-            small[names[a if n <= m else b]] = min(n, m)
+    for exchange in exchanges:
+        n, m = exchange.n, len(exchange.cells) - exchange.n
+        relabelling = Strata(exchange.blocks, n)
+        alike = 2 if relabelling.mirrored else 1
+        if relabelling.smallest_pvalue(10**9, alike) > alpha:
+            cell = exchange.cells[0 if n <= m else -1]
+            small[screen.ready.roll.names[screen.cells.groups[cell]]] = min(n, m)
     if small:
+        of = "rows" if screen.ready.clusters is None else "clusters"
         some = ", ".join(f"{name} ({size} {of})" for name, size in small.items())
         warnings.warn(
             f"some comparisons can never reject at level {alpha}, for lack of {of}: "
@@ -913,84 +1336,156 @@ def _check_memory(N, D):
         )
 
 # %% ../../nbs/compare/12_groups.ipynb #c053_3
-class Screen(NamedTuple):
-    "Everything that the table of results is made of"
-
-    ready: Ready  # rows sorted by group
-    encoder: Encoder
-    points: Points
-    distances: np.ndarray
-
-
-def make_screen(ready: Ready, scale, missing: str) -> Screen:
-    "Encode all rows, and look at them"
-    scale = None if ready.shared_unit and scale == "auto" else scale
-    columns, half = ready.columns, len(ready.columns) // 2
-    if missing == "error":
-        check_gaps(columns)  # of the whole frame
-    # two halves of the table, whatever the groups: the encoder is blind to them
-    first, second = (
-        columns.take(part) for part in (np.arange(half), np.arange(half, len(columns)))
-    )
-    encoder = learn(first, second, scale, missing)
+def encode_all(screen: Screen) -> tuple:
+    "All rows as points, and their encoder, which is blind to the groups"
+    columns = screen.ready.columns
+    order, half = row_order(contents(columns)), len(columns) // 2
+    first, second = (columns.take(part) for part in np.split(order, [half]))
+    encoder = learn(first, second, screen.scale, screen.missing)
     Z = encoded(encoder, columns).values
     _check_memory(*Z.shape)
-    order = sorted_rows(Z, ready.roll, ready.clusters)
-    ready = ready.take(order)
-    points = make_points(Z[order], ready.roll, ready.clusters)
-    return Screen(ready, encoder, points, group_distances(points))
+    return Z, encoder
 
 # %% ../../nbs/compare/12_groups.ipynb #c054
-def _line(screen, pair, found):
+def _line(screen: Screen, exchange, one: Compared, found) -> dict:
     "What the table says of a comparison; `found` is its p-values and z-score"
-    ready, points = screen.ready, screen.points
-    names = [ready.roll.names[g] for g in pair]
-    cuts = [np.searchsorted(ready.roll.codes, [g, g + 1]) for g in pair]
-    tables = [ready.columns.take(slice(*cut)) for cut in cuts]
-    line = dict(group=names[0], against=names[1], rows=len(tables[0]))
-    if ready.clusters is not None:
-        line |= dict(clusters=int(points.sizes[pair[0]]))
-    line |= dict(zip(("pvalue", "alone", "zscore"), found))
-    shift = largest_shift(points, pair, screen.encoder)
-    line |= dict(distance=screen.distances[pair])
-    line |= dict(column=ready.columns.names[shift])
-    return line | dict(effect=shift_in_words(tables, shift, names))
+    codes = screen.cells.groups[exchange.cells[[0, -1]]]
+    group, against = (screen.ready.roll.names[g] for g in codes)
+    line = dict(group=group, against=against, rows=one.rows[0])
+    if screen.ready.clusters is not None:
+        line |= dict(clusters=exchange.n)
+    return line | dict(zip(("pvalue", "alone", "zscore"), found))
+
+
+def _told_distance(apart: Apart, codes, pvalue) -> float:
+    "A distance; of a difference that was found but is not clear of chance, a bound"
+    g, h = codes
+    if pvalue <= _FOUND and not apart.clear[g, h]:
+        return float(apart.below[g, h])
+    return float(apart.distances[g, h])
+
+# %% ../../nbs/compare/12_groups.ipynb #c054_1
+def _found_columns(screen: Screen, exchange, one: Compared, pvalues) -> list:
+    "The columns and pairs of a comparison that were found, the strongest first"
+    two = take_two(screen, exchange) if (pvalues <= _FOUND).any() else None
+    if two is None:
+        return []
+    lines = []
+    codes = screen.cells.groups[exchange.cells[[0, -1]]]
+    names = [screen.ready.roll.names[g] for g in codes]
+    X = sample_columns(two.X)
+    for place, p in zip(one.seen.leading, pvalues):
+        if p <= _FOUND:
+            line = dict(group=names[0], against=names[1], column=place_name(X, place))
+            line |= dict(kind=place_kind(X, place), pvalue=float(p))
+            lines.append(line | dict(effect=place_in_words(two, place, names)))
+    # of equal p-values, single columns first
+    return sorted(lines, key=lambda line: (line["pvalue"], line["kind"] in _TOGETHER))
 
 # %% ../../nbs/compare/12_groups.ipynb #c054_3
-def make_table(screen: Screen, pairs, family: Family):
-    "One line for each comparison, the strongest first"
+_OF_COLUMNS = ("group", "against", "column", "kind", "pvalue", "effect")
+
+
+def make_tables(screen: Screen, exchanges, compared, apart: Apart) -> tuple:
+    "One line for each comparison, the strongest first; and for each column found"
     import pandas as pd
 
-    found = [[float(v) for v in row] for row in zip(*family)]
-    if pairs:
-        lines = [_line(screen, pair, row) for pair, row in zip(pairs, found)]
-    else:
-        names = f"all {len(screen.ready.roll.names)} groups"
-        lines = [dict(group=names, rows=len(screen.ready.columns))]
-        lines[0] |= dict(zip(("pvalue", "alone", "zscore"), found[0]))
-    frame = pd.DataFrame(lines).sort_values("zscore", ascending=False, kind="stable")
-    return frame.reset_index(drop=True)
+    family = step_together(np.stack([one.values for one in compared], axis=1))
+    seen = step_columns([one.seen for one in compared], family.pvalues)
+    lines, columns = [], []
+    for k in np.argsort(-family.zscores, kind="stable"):
+        exchange, one = exchanges[k], compared[k]
+        line = _line(screen, exchange, one, [float(part[k]) for part in family])
+        codes = screen.cells.groups[exchange.cells[[0, -1]]]
+        found = _found_columns(screen, exchange, one, seen[k])
+        first = found[0] if found else dict(column=None, pvalue=np.nan, effect="")
+        line |= dict(distance=_told_distance(apart, codes, line["pvalue"]))
+        line |= dict(column=first["column"], column_pvalue=first["pvalue"])
+        lines.append(line | dict(effect=first["effect"]))
+        columns += found
+    tables = pd.DataFrame(lines), pd.DataFrame(columns, columns=_OF_COLUMNS)
+    for table, made in zip(tables, (lines, columns)):  # names that are numbers stay so
+        table["column"] = pd.Series([line["column"] for line in made], dtype=object)
+    return tables
+
+# %% ../../nbs/compare/12_groups.ipynb #c055_1
+def design_in_words(screen: Screen) -> str:
+    "Who may change places with whom"
+    ready, cells = screen.ready, screen.cells
+    within = "" if ready.strata is None else f"within {len(ready.strata.names)} strata"
+    if ready.clusters is None:
+        return f"labels move {within}" if within else ""
+    words = f"whole clusters carry the label{', ' if within else ''}{within}"
+    of = np.bincount(cells.clusters)
+    if several := int((of > 1).sum()):
+        swapped = (
+            f"labels are swapped within {several} clusters that several groups have"
+        )
+        words = swapped if (of != 1).all() else f"{words}; {swapped}"
+    return words
+
+
+def notes_of(screen: Screen, exchanges, compared, most=3) -> tuple:
+    "What some comparisons had to leave out"
+    notes, of = [], np.bincount(screen.ready.roll.codes)
+    for exchange, one in zip(exchanges, compared):
+        codes = screen.cells.groups[exchange.cells[[0, -1]]]
+        pair = "{} - {}".format(*(screen.ready.roll.names[g] for g in codes))
+        lost = int(of[codes].sum()) - sum(one.rows)
+        if lost:
+            why = "there is none of the other group that they could change places with"
+            notes.append(f"{pair}: {lost} rows set aside, as {why}")
+        for column in one.left_out:
+            notes.append(
+                f"{pair}: without {the_column(column)}, which is different in "
+                "nearly every row"
+            )
+    more = len(notes) - most
+    return (*notes[:most], *([f"{more} more like these"] if more > 0 else []))
+
+# %% ../../nbs/compare/12_groups.ipynb #c055_3
+def _all_at_once(screen: Screen, points, *run) -> tuple:
+    "The two tables of a single test of all groups"
+    import pandas as pd
+
+    family, ready = compare_at_once(points, *run), screen.ready
+    line = dict(group=f"all {len(ready.roll.names)} groups", rows=len(ready.columns))
+    if ready.clusters is not None:
+        line |= dict(clusters=len(np.unique(ready.clusters.codes)))
+    line |= {name: float(value[0]) for name, value in family._asdict().items()}
+    line["pvalue"] = line.pop("pvalues")
+    line["zscore"] = line.pop("zscores")
+    return pd.DataFrame([line]), pd.DataFrame(columns=_OF_COLUMNS)
+
+
+def _in_pairs(screen: Screen, apart: Apart, pairs, *run) -> tuple:
+    "The two tables of many comparisons, and notes"
+    names = screen.ready.roll.names
+    exchanges = [make_exchange(screen.cells, names, pair) for pair in pairs]
+    _warn_if_hopeless(screen, exchanges)
+    compared = compare_all(screen, exchanges, *run)
+    tables = make_tables(screen, exchanges, compared, apart)
+    return *tables, notes_of(screen, exchanges, compared)
 
 # %% ../../nbs/compare/12_groups.ipynb #c055
 def run_screen(screen: Screen, how, control, n_resamples, seed, engine) -> GroupsResult:
-    "Compare, and write the table"
+    "Compare, and write the tables"
     import pandas as pd
 
-    started = time.perf_counter()
-    names, points = screen.ready.roll.names, screen.points
-    pairs = [] if how == "all" else pairs_of(how, control, names)
-    of = "rows" if screen.ready.clusters is None else "clusters"
-    _warn_if_hopeless(names, points.sizes, pairs, of)
+    started, names = time.perf_counter(), screen.ready.roll.names
+    Z, encoder = encode_all(screen)
+    points = make_points(Z, screen, members=how == "all")
+    apart, done = group_distances(points), time.perf_counter()
+    run, notes = (n_resamples, seed, engine), ()
     if how == "all":
-        family = compare_at_once(points, n_resamples, seed, engine)
+        table, columns = _all_at_once(screen, points, *run)
     else:
-        family = compare_all(points, pairs, n_resamples, seed, engine)
-    done = time.perf_counter()
-    table = make_table(screen, pairs, family)
-    distances = pd.DataFrame(screen.distances, index=names, columns=names)
-    seconds = {"comparisons": done - started, "table": time.perf_counter() - done}
-    made = table, distances, how, control, n_resamples, seed
-    return GroupsResult(*made, screen.encoder, seconds)
+        pairs = pairs_of(how, control, names)
+        table, columns, notes = _in_pairs(screen, apart, pairs, *run)
+    distances = pd.DataFrame(apart.distances, index=names, columns=names)
+    seconds = dict(features=done - started, comparisons=time.perf_counter() - done)
+    made = table, columns, distances, how, control, n_resamples, seed, encoder
+    return GroupsResult(*made, seconds, design_in_words(screen), notes)
 
 # %% ../../nbs/compare/12_groups.ipynb #c056
 def kpw_groups(
@@ -999,6 +1494,7 @@ def kpw_groups(
     *,
     control=None,
     how: str = "auto",
+    strata=None,
     clusters=None,
     use: str | None = None,
     scale: str | None = "auto",
@@ -1020,8 +1516,11 @@ def kpw_groups(
         The group that all others are compared with; all pairs if not given.
     how : {"auto", "control", "pairs", "all"}, default "auto"
         Each group against the control; each pair; or all groups in one test.
+    strata : str or array_like, optional
+        The column that names batches; labels move within one.
     clusters : str or array_like, optional
-        The column that names the independent units, if several rows come from one.
+        The column that names the independent units (donors), if several rows come from
+        one. The labels of one that is in several groups are swapped within it.
     use : str, optional
         Of annotated data, the layer or embedding to take in place of `.X`.
     scale : {"auto", "std", "rank", None}, default "auto"
@@ -1040,7 +1539,8 @@ def kpw_groups(
     Returns
     -------
     GroupsResult
-        `table`, `distances`, `answer()`, `differing()`, `plot()`, `dendrogram()`.
+        `table`, `columns`, `distances`, `answer()`, `differing()`, `plot()`,
+        `dendrogram()`.
 
     Raises
     ------
@@ -1049,13 +1549,15 @@ def kpw_groups(
 
     See Also
     --------
-    kpw_test : two samples, by the whole family of candidates.
+    kpw_test : two samples; a comparison here is one of its tests.
 
     Notes
     -----
-    A comparison relabels the rows of its two groups only, so its p-value `alone` is
-    exact whatever the other groups are. `pvalue` holds for all comparisons together:
-    the probability of any false finding at `pvalue` <= α is at most about α.
+    A comparison looks at the rows of its two groups only, as `kpw_test` does, so its
+    p-value `alone` is exact and does not depend on other groups. `pvalue` holds for all
+    comparisons together: the probability of any false finding at `pvalue` <= α is at
+    most about α. The same holds for the columns and pairs in `columns`, over all
+    comparisons.
 
     Examples
     --------
@@ -1067,15 +1569,18 @@ def kpw_groups(
     >>> result = kpw_groups(Z, drug, control="none", n_resamples=199, rng=0)
     >>> result.answer()
     '1 of 3 groups differs from none (family-wise 5 %)'
+    >>> result.table["column"][0]
+    2
     """
     check_tables(scale, missing)
     check_resamples(n_resamples)
     seed, started = root_seed(rng), time.perf_counter()
-    ready = make_ready(read_any(frame, by, clusters, use), by, missing)
+    read = read_any(frame, Roles(by, clusters, strata), use)
+    ready = make_ready(read, by, missing)
     how = check_groups(ready.roll, control, how)
     with one_thread():
         screen = make_screen(ready, scale, missing)
-        seconds = {"features": time.perf_counter() - started}
+        done = time.perf_counter() - started
         engine = Engine(workers, progress)
         result = run_screen(screen, how, control, n_resamples, seed, engine)
-    return replace(result, seconds=seconds | result.seconds)
+    return replace(result, seconds=dict(reading=done) | result.seconds)
