@@ -23,6 +23,11 @@ text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, sans-serif }
 """
 
 
+def exports(name):
+    "Does this notebook make a module? The map shows no others"
+    return "#| default_exp " in (NBS / name).read_text(encoding="utf-8")
+
+
 def parts():
     "{part: (question, notebooks by number)} of the sections that have a question"
     site = yaml.safe_load((NBS / "sidebar.yml").read_text(encoding="utf-8"))
@@ -31,7 +36,7 @@ def parts():
         part, _, question = section["section"].lower().partition(": ")
         if question:
             own = sorted(n for n in section["contents"] if n.startswith(f"{part}/"))
-            stems = [name.removesuffix(".ipynb").partition("_")[2] for name in own]
+            stems = [n[:-6].partition("_")[2] for n in own if exports(n)]
             found[part] = question, stems
     return found
 
