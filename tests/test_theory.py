@@ -116,3 +116,37 @@ def test_three_exercises(path):
     assert len(folded) >= 3
     for text in folded[:3]:
         assert "print(" in text and ("assert " in text or "test_" in text), text
+
+
+# what the pages of the experiments say of the paper -----------------------------------
+
+PAGES = ("gaussian", "mixture", "mnist", "sample_complexity")
+
+
+def words_of(name):
+    path = NBS / "experiments" / f"{name}.ipynb"
+    return " ".join(" ".join(t for _, t in cells(path, "markdown")).split())
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_said_of_a_program_that_is_not_shown(name):
+    """The paper and its recorded figures are the evidence; what its authors' program
+    does is not. Mutation: "comes from a script"."""
+    text = words_of(name)
+    for word in ("script", "generator draws", "ran no iteration", "authors'"):
+        assert word not in text, word
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("gaussian", "*KPW* is not the paper's test"),
+        ("gaussian", "*KPW cv* is the paper's method"),
+        ("mixture", "*KPW* is not the paper's test"),
+        ("mixture", "$n=m=200$"),
+        ("mnist", "without its cross-validation"),
+    ],
+)
+def test_rows_are_called_what_they_are(name, words):
+    "Mutation: a table whose row KPW could be taken for the paper's test"
+    assert words in words_of(name)
