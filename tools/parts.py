@@ -8,6 +8,7 @@ from textwrap import wrap
 
 import yaml
 from execute import NBS
+from package import PARTS
 
 MAP = "docs/_static/parts.svg"
 WIDTH, GAP, LINE = 148, 18, 19  # of a box, between boxes, from one line to the next
@@ -33,7 +34,7 @@ def parts():
             own = sorted(n for n in section["contents"] if n.startswith(f"{part}/"))
             stems = [name.removesuffix(".ipynb").partition("_")[2] for name in own]
             found[part] = question, stems
-    return found
+    return {part: found[part] for part in PARTS}
 
 
 def text(kind, x, y, words):
