@@ -12,16 +12,19 @@ PINS    := settings.ini setup.py constraints.txt
 STAMP   := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check notebooks docs serve bench experiments export wheel clean
+.PHONY: help demo test test-matrix check notebooks docs serve bench experiments export wheel clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(STAMP)-data  ## install, then test two samples of real digits
 	$(BIN)/kpw-nb demo
 
 test: $(STAMP)-$(if $(CI),docs,dev)  ## run every notebook and all checks (of the site too, after make docs); SLOW=1 adds the slow cells
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(if $(SLOW),--slow)
+
+test-matrix:  ## a smoke test in empty environments: each Python that is found, oldest and newest requirements
+	$(PYTHON) tools/matrix.py
 
 check: $(STAMP)-dev  ## the inner loop: lint, types, one quick test a module, notebooks that differ from main
 	$(BIN)/ruff format --check --quiet $(CODE)

@@ -35,11 +35,19 @@ TAGS = {("echo", "false"): "remove-input", ("output", "false"): "remove-output"}
 cfg = get_config()
 
 
-def sidebar():
-    "{section: [page, ...]} in reading order; notebooks end in .ipynb"
+def sections():
+    "The sections of nbs/sidebar.yml; names of notebooks end in .ipynb"
     site = yaml.safe_load((NBS / "sidebar.yml").read_text(encoding="utf-8"))
-    contents = site["website"]["sidebar"]["contents"]
-    return {part["section"]: part["contents"] for part in contents}
+    return site["website"]["sidebar"]["contents"]
+
+
+def sidebar():
+    "{heading: [page, ...]}; a section with a page of its own is one entry"
+    found = {}
+    for part in sections():
+        names = [part["page"]] if "page" in part else part["contents"]
+        found.setdefault(part.get("under", part["section"]), []).extend(names)
+    return found
 
 
 def read(name):
@@ -180,14 +188,27 @@ def write(name, nb):
     (PAGES / name).write_text(json.dumps(nb), encoding="utf-8")
 
 
+def tree(names, *options):
+    "Pages below this one"
+    stems = (name.removesuffix(".ipynb") for name in names)
+    entries = ["Home <self>" if stem == "index" else stem for stem in stems]
+    return "\n".join(["```{toctree}", ":hidden:", *options, "", *entries, "```"])
+
+
 def landing(nb):
     "Doors and gallery instead of the list at its end, and the tree of all pages"
     nb["cells"][-1] = markdown((HERE / "landing.md").read_text(encoding="utf-8"))
-    for section, names in sidebar().items():
-        tree = ["```{toctree}", ":hidden:", f":caption: {section}", ""]
-        stems = (name.removesuffix(".ipynb") for name in names)
-        tree += ["Home <self>" if stem == "index" else stem for stem in stems]
-        nb["cells"] += [markdown("\n".join([*tree, "```"]))]
+    for heading, names in sidebar().items():
+        nb["cells"] += [markdown(tree(names, f":caption: {heading}"))]
+
+
+def overview(part, raw):
+    "The page of a section: its pages by title, with the promise of each"
+    lines = [f"# {part['section']}", f"> {part['promise']}", tree(part["contents"])]
+    for name in part["contents"]:
+        title, promise = raw[name]["cells"][0]["source"].split("\n\n")[:2]
+        lines += [f"**[{title.lstrip('# ')}]({name})**\\\n{promise.lstrip('> ')}"]
+    return "\n\n".join(lines)
 
 
 def seen(raw):
@@ -226,8 +247,12 @@ def stage():
     shutil.copytree(NBS / records, PAGES / records)
     for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
         shutil.copy(ROOT / name, PAGES / name.lower())
-    names = [n for part in sidebar().values() for n in part if n.endswith(".ipynb")]
-    raw = {name: read(name) for name in names}
+    names = [n for part in sections() for n in part["contents"]]
+    raw = {name: read(name) for name in names if name.endswith(".ipynb")}
+    for part in sections():
+        if "page" in part:
+            text = overview(part, raw)
+            (PAGES / f"{part['page']}.md").write_text(text, encoding="utf-8")
     (FRAGMENTS / "seen.json").write_text(json.dumps(seen(raw)), encoding="utf-8")
     entries = [e for name, nb in raw.items() for e in ledger.take(nb, name)]
     ledger_pages(entries)

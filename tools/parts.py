@@ -8,6 +8,7 @@ from textwrap import wrap
 
 import yaml
 from execute import NBS
+from package import PARTS
 
 MAP = "docs/_static/parts.svg"
 WIDTH, GAP, LINE = 148, 18, 19  # of a box, between boxes, from one line to the next
@@ -38,7 +39,7 @@ def parts():
             own = sorted(n for n in section["contents"] if n.startswith(f"{part}/"))
             stems = [n[:-6].partition("_")[2] for n in own if exports(n)]
             found[part] = question, stems
-    return found
+    return {part: found[part] for part in PARTS}
 
 
 def text(kind, x, y, words):
