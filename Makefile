@@ -32,7 +32,7 @@ check: $(STAMP)-dev  ## the inner loop: lint, types, one quick test a module, no
 	$(BIN)/python -m mypy -p kpw_nb
 	$(BIN)/python -m pytest -n $(WORKERS) --quick
 
-notebooks: $(STAMP)-dev  ## re-execute notebooks in place; NB=theory/05_descent takes one, SLOW=1 the slow cells too
+notebooks: $(STAMP)-dev  ## re-execute notebooks in place; NB=theory/09_descent takes one, SLOW=1 the slow cells too
 	$(BIN)/nbdev_export
 	$(BIN)/python tools/execute.py $(if $(SLOW),--slow) $(NB)
 	$(BIN)/python tools/readme.py

@@ -24,11 +24,10 @@ from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
-import yaml
 from browser import CHROMIUM, Browser, require
 from execute import NBS, ROOT, notebooks
 from ledger import errata, statements, take
-from package import LIB, modules
+from package import LIB, modules, sections
 
 WIDE, PHONE = 1280, 390
 VIEWS = (WIDE, "light"), (WIDE, "dark"), (PHONE, "light")
@@ -96,12 +95,6 @@ def read_settings():
     ini = ConfigParser(delimiters=["="])
     ini.read(ROOT / "settings.ini", encoding="utf-8")
     return ini["DEFAULT"]
-
-
-def sections():
-    "The sections of the sidebar, in its order"
-    contents = yaml.safe_load((NBS / "sidebar.yml").read_text(encoding="utf-8"))
-    return contents["website"]["sidebar"]["contents"]
 
 
 def listed():
@@ -303,7 +296,7 @@ def test_ledger(site):
         assert f'id="erratum-{e.name.lower()}"' in text, e.name
         assert f"{e.name}. " in text and f"({e.words[0]})" in text
     assert all(word in text for word in ("lost its 2", "No finite number", "descent"))
-    text = (site / "theory/05_descent.html").read_text(encoding="utf-8")
+    text = (site / "theory/09_descent.html").read_text(encoding="utf-8")
     assert re.search(r"Erratum E\d+: ", text), "a boxed erratum has no number"
     for page in site.rglob("*.html"):
         shown = page.read_text(encoding="utf-8")

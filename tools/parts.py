@@ -6,9 +6,8 @@ on white and on black."""
 from html import escape
 from textwrap import wrap
 
-import yaml
 from execute import NBS
-from package import PARTS
+from package import PARTS, sections
 
 MAP = "docs/_static/parts.svg"
 WIDTH, GAP, LINE = 148, 18, 19  # of a box, between boxes, from one line to the next
@@ -31,9 +30,8 @@ def exports(name):
 
 def parts():
     "{part: (question, notebooks by number)} of the sections that have a question"
-    site = yaml.safe_load((NBS / "sidebar.yml").read_text(encoding="utf-8"))
     found = {}
-    for section in site["website"]["sidebar"]["contents"]:
+    for section in sections():
         part, _, question = section["section"].lower().partition(": ")
         if question:
             own = sorted(n for n in section["contents"] if n.startswith(f"{part}/"))
