@@ -5,16 +5,18 @@
 # %% auto #0
 __all__ = ['BatchCheck', 'KPWMonitor']
 
-# %% ../../nbs/watch/05_monitor.ipynb #c003
+# %% ../../nbs/watch/05_monitor.ipynb #m05i1
 import math
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..ground import store
 from kpw_nb.ground.core import (
+    TINY,
     Result,
     check_choice,
     check_number,
@@ -22,16 +24,19 @@ from kpw_nb.ground.core import (
     root_seed,
     spawn_seeds,
 )
-from ..ground.encode import check_values, encoded, learn
+from ..ground.encode import check_values, learn
 from ..ground.engine import one_thread
 from ..ground.errors import InputError
 from ..ground.sample import as_columns
 from kpw_nb.ground.table import (
     Columns,
     Texts,
+    called,
     check_trained,
+    in_kinds,
     match_columns,
     on_levels,
+    the_column,
 )
 from ..compare.evidence import columns_of, step_down
 from ..compare.family import MEMBERS, Density, FineShape, Member, Pairs
@@ -43,12 +48,13 @@ from ..compare.statistics import contrast_value
 if TYPE_CHECKING:
     import pandas as pd
 
-# %% ../../nbs/watch/05_monitor.ipynb #c008
+# %% ../../nbs/watch/05_monitor.ipynb #m05c1
 @kernel
 def subset_sums(bag, batch, count, rng):
     "(count, r) sums of as many rows as the batch has, of the bag and the batch"
     N, m, r = len(bag) + len(batch), len(batch), bag.shape[1]
-    order, sums = np.arange(N), np.zeros((count, r))
+    order, sums = np.arange(N), np.zeros((count, r), np.int64)
+    some = np.zeros(r, np.int32)
     for b in range(count):
         for i in range(m):
             j = i + int(rng.random() * (N - i))
@@ -56,7 +62,10 @@ def subset_sums(bag, batch, count, rng):
             place = order[i]
             row = bag[place] if place < len(bag) else batch[place - len(bag)]
             for k in range(r):
-                sums[b, k] += row[k]
+                some[k] += row[k]
+            if i % 65536 == 65535 or i + 1 == m:  # 65,536 of them fit in four bytes
+                sums[b] += some
+                some[:] = 0
     return sums
 
 # %% ../../nbs/watch/05_monitor.ipynb #c011
@@ -88,7 +97,7 @@ def watching_members(D: int) -> list:
         some += [type(MEMBERS[name])(1.0) for name in names]
     return some
 
-# %% ../../nbs/watch/05_monitor.ipynb #c012
+# %% ../../nbs/watch/05_monitor.ipynb #m05c3
 class Look(NamedTuple):
     "Some of the features, and how they make one number"
 
@@ -98,6 +107,9 @@ class Look(NamedTuple):
     weight: float
 
 
+LARGEST = 32767  # of two bytes
+
+
 class Eyes:
     "What was learnt from some rows: any row becomes a vector of features"
 
@@ -105,11 +117,15 @@ class Eyes:
         D = pool.Z.shape[1]
         self.senses: Senses = pool.senses
         self.members: list[Member] = [m.learnt(pool) for m in watching_members(D)]
-        self.looks: list[Look] = []
-        last = 0
-        for member in self.members:
-            first, last = last, last + self._part(member, pool.rows).shape[1]
-            self.looks.append(Look(first, last, member.apart, member.weight))
+        parts = [self._part(member, pool.rows) for member in self.members]
+        ends = np.cumsum([0, *(part.shape[1] for part in parts)]).tolist()
+        self.looks: list[Look] = [
+            Look(first, last, member.apart, member.weight)
+            for first, last, member in zip(ends[:-1], ends[1:], self.members)
+        ]
+        # twice as far out as any of these rows is far enough
+        tops = np.hstack([np.abs(part).max(0) for part in parts])
+        self.unit = np.maximum(2 * tops, TINY) / LARGEST
         # of each user's coordinate the place of its four degrees
         wide = (self.looks[0].last - self.looks[0].first) // len(Degrees.orders)
         degrees = np.arange(len(Degrees.orders)) * wide
@@ -121,12 +137,13 @@ class Eyes:
         return raw if member.matrix is None else raw @ member.matrix
 
     def __call__(self, Z) -> np.ndarray:
-        "(N, r) features, single precision"
+        "(N, r) features, as whole numbers of units"
         parts = []
         for start in range(0, len(Z), 4096):
             rows = Rows(Z[start : start + 4096], self.senses)
-            parts.append(np.hstack([self._part(m, rows) for m in self.members]))
-        return np.round(np.vstack(parts), 6).astype(np.float32)
+            found = np.hstack([self._part(m, rows) for m in self.members]) / self.unit
+            parts.append(np.clip(np.rint(found), -LARGEST, LARGEST).astype(np.int16))
+        return np.vstack(parts)
 
     def values(self, A, size) -> np.ndarray:
         "(B, looks) what each look makes of differences of means"
@@ -136,7 +153,7 @@ class Eyes:
         ]
         return np.round(np.transpose(parts), 9)  # ties are ties
 
-# %% ../../nbs/watch/05_monitor.ipynb #c015
+# %% ../../nbs/watch/05_monitor.ipynb #m05c5
 STEPS = 199, 1999  # subsets
 
 
@@ -159,37 +176,16 @@ def by_coordinate(eyes: Eyes, A, size) -> np.ndarray:
     return (t * t).max(2) * size
 
 
-class Bag:
-    "Features of the rows that batches are compared with"
-
-    def __init__(self, rows):
-        self.buffer, self.size = rows, len(rows)
-        self.total = rows.sum(0, dtype=np.float64)
-
-    @property
-    def rows(self) -> np.ndarray:
-        return self.buffer[: self.size]
-
-    def join(self, rows) -> None:
-        "Add rows; the buffer grows by a quarter when it is full"
-        need = self.size + len(rows)
-        if need > len(self.buffer):
-            room = np.empty((need // 4, rows.shape[1]), rows.dtype)
-            self.buffer = np.vstack([self.rows, rows, room])
-        self.buffer[self.size : need] = rows
-        self.size, self.total = need, self.total + rows.sum(0, dtype=np.float64)
-
-
-def compare_batch(eyes: Eyes, bag: Bag, batch, rng) -> Compared:
+def compare_batch(eyes: Eyes, bag, batch, rng, steps=STEPS) -> Compared:
     "The p-value of a batch whose rows may be any of the bag and the batch"
-    m, n = len(batch), bag.size
-    coin, sums = rng.random(), batch.sum(0, dtype=np.float64)[None]
-    total, size = bag.total + sums, m * n / (m + n)
+    m, n = len(batch), len(bag)
+    coin, sums = rng.random(), batch.sum(0, dtype=np.int64)[None]
+    total, size = bag.sum(0, dtype=np.int64) + sums, m * n / (m + n)
     weights = [look.weight for look in eyes.looks]
-    for count in STEPS:
-        more = subset_sums(bag.rows, batch, count + 1 - len(sums), rng)
+    for count in steps:
+        more = subset_sums(bag, batch, count + 1 - len(sums), rng)
         sums = np.vstack([sums, more])
-        A = sums / m - (total - sums) / n
+        A = (sums / m - (total - sums) / n) * eyes.unit
         values = eyes.values(A, size)
         observed, null = aggregate(values[0], values[1:], "harmonic", weights=weights)
         if (null >= observed).any():
@@ -197,7 +193,71 @@ def compare_batch(eyes: Eyes, bag: Bag, batch, rng) -> Compared:
     p = place_of(observed, null, coin)
     return Compared(p, by_coordinate(eyes, A, size))
 
-# %% ../../nbs/watch/05_monitor.ipynb #c020
+# %% ../../nbs/watch/05_monitor.ipynb #m05c9
+def places_to_join(size: int, incoming: int, most: int, rng) -> tuple:
+    "(which rows of a batch join, where): random rows of a bag that is full leave"
+    over = max(size + incoming - most, 0)
+    gone = rng.choice(size + incoming, over, replace=False)
+    join = np.setdiff1d(np.arange(incoming), gone - size)
+    free = np.concatenate([np.sort(gone[gone < size]), size + np.arange(incoming)])
+    return join, free[: len(join)]
+
+
+class Growing:
+    "An array that may get more rows, or other rows in the place of old ones"
+
+    def __init__(self, rows):
+        self.buffer, self.size = np.array(rows), len(rows)
+
+    @property
+    def rows(self) -> np.ndarray:
+        return self.buffer[: self.size]
+
+    def put(self, places, rows) -> None:
+        "Write rows; the buffer grows by a quarter when it is full"
+        need = max(self.size, int(places.max(initial=-1)) + 1)
+        if need > len(self.buffer):
+            room = np.empty((need * 5 // 4 - self.size, *rows.shape[1:]), rows.dtype)
+            self.buffer = np.concatenate([self.rows, room])
+        self.buffer[places] = rows
+        self.size = need
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c10
+class Bag:
+    "The rows that batches are compared with: as they are, and as features"
+
+    def __init__(self, features, table: Columns, trained=None):
+        self.features, self.numbers = Growing(features), Growing(table.numbers)
+        self.codes = [Growing(t.codes) for t in table.texts]
+        self.like = table.take(np.arange(0))  # names, kinds and levels
+        # did a row train a witness, so that it may not be tested by it?
+        none = np.zeros(len(features), bool)
+        self.trained = Growing(none if trained is None else trained)
+
+    def __len__(self):
+        return self.features.size
+
+    def join(self, features, table: Columns, trained, most: int, rng) -> None:
+        "Add a batch; of more than `most` rows random ones leave"
+        join, places = places_to_join(len(self), len(features), most, rng)
+        levels = [t.levels for t in self.like.texts]
+        codes = [on_levels(t, lv) for t, lv in zip(table.texts, levels)]
+        kept = [self.features, self.numbers, self.trained, *self.codes]
+        for growing, rows in zip(kept, [features, table.numbers, trained, *codes]):
+            growing.put(places, rows[join])
+
+    @property
+    def table(self) -> Columns:
+        "The rows as they are"
+        texts = zip(self.codes, self.like.texts)
+        return replace(
+            self.like,
+            numbers=self.numbers.rows,
+            texts=tuple(Texts(c.rows, t.levels) for c, t in texts),
+            rows=np.arange(len(self)),
+        )
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c12
 def bet(p: float) -> float:
     "What a stake of 1 becomes: the even mixture of κ p^(κ-1)"
     p = min(max(p, 1e-12), 1 - 1e-6)
@@ -223,7 +283,72 @@ class Evidence:
         self.money = min((self.money + stake) * factor, 1e300)
         self.best = min(self.best * factor, 1e300)
 
-# %% ../../nbs/watch/05_monitor.ipynb #c023
+    def spread_out(self, p: float) -> float:
+        "Another day of the martingale that starts with 1: its value"
+        t = self.t + 1
+        self.add(p, 1 / (t * (t + 1)))
+        return self.money + 1 / (t + 1)
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c14
+FADING = 0.95  # what a day counts, the day after
+SHARES = 0.75, 0.25  # of alpha: whole batches, the witness
+
+
+@dataclass
+class Witness:
+    "What the halves that train have found, and the bets on it"
+
+    total: np.ndarray  # of features, days before counting less
+    weight: float = 0.0  # the same of rows
+    square: float = 0.0  # and with the squares of what they count
+    bets: Evidence = field(default_factory=Evidence)
+
+    def direction(self, mean, scale) -> np.ndarray | None:
+        "(r,) weights of the features, as whole numbers; None: nothing stands out"
+        if not self.weight:
+            return None
+        error = scale * math.sqrt(self.square) / self.weight
+        z = (self.total / self.weight - mean) / np.maximum(error, TINY)
+        w = np.sign(z) * np.maximum(np.abs(z) - 2, 0) / np.maximum(scale, TINY)
+        top = np.abs(w).max()
+        return np.rint(w / top * 2**20) if top > 0 else None
+
+    def learn(self, features) -> None:
+        "Another day's rows that train"
+        self.total = FADING * self.total + features.sum(0, dtype=np.int64)
+        self.weight = FADING * self.weight + len(features)
+        self.square = FADING**2 * self.square + len(features)
+
+
+def along(features, w) -> np.ndarray:
+    "(n, 1) whole numbers: rows seen along a direction"
+    return np.rint(features @ (w / 2**20) / 4)[:, None].astype(np.int32)
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c15
+def tail_of_half(bag, tested, rng) -> float:
+    "p-value of a mean that is large, `bag` and `tested` being (n, 1) whole numbers"
+    coin, observed = rng.random(), int(tested.sum())
+    for count in STEPS:
+        null = one_column_sums(bag[:, 0], tested[:, 0], count, rng)
+        if (null >= observed).any():
+            break
+    return place_of(observed, null, coin)
+
+
+@kernel
+def one_column_sums(bag, batch, count, rng):
+    "`subset_sums` of numbers"
+    N, m = len(bag) + len(batch), len(batch)
+    order, sums = np.arange(N), np.zeros(count, np.int64)
+    for b in range(count):
+        for i in range(m):
+            j = i + int(rng.random() * (N - i))
+            order[i], order[j] = order[j], order[i]
+            place = order[i]
+            sums[b] += bag[place] if place < len(bag) else batch[place - len(bag)]
+    return sums
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c17
 def _gammas(count: int = 20_000) -> np.ndarray:
     "Weights of the days, which sum to one"
     j = np.arange(1, count + 1)
@@ -231,53 +356,89 @@ def _gammas(count: int = 20_000) -> np.ndarray:
     return raw / raw.sum()
 
 
+GAMMA = _gammas()
+
+
+def gamma(j: int) -> float:
+    "The weight of day j; after 20,000 days next to nothing is left"
+    return float(GAMMA[j - 1]) if j <= len(GAMMA) else 1e-12
+
+
 def daily_level(t: int, alarms, alpha: float) -> float:
     "The level of day t, after alarms on these days (LORD++)"
-    gamma, start = _gammas(), alpha / 2
+    start = alpha / 2
     pays = [alpha - start, *[alpha] * len(alarms)][: len(alarms)]
-    paid = [pay * gamma[t - day - 1] for pay, day in zip(pays, alarms)]
-    return float(start * gamma[t - 1] + sum(paid))
+    paid = [pay * gamma(t - day) for pay, day in zip(pays, alarms)]
+    return float(start * gamma(t) + sum(paid))
 
-# %% ../../nbs/watch/05_monitor.ipynb #c026
-@dataclass
-class State:
-    "What a monitor has seen"
-
-    bets: Evidence = field(default_factory=Evidence)
-    alarms: list = field(default_factory=list)  # days
-    history: list = field(default_factory=list)  # a record a day
-
-# %% ../../nbs/watch/05_monitor.ipynb #c027
+# %% ../../nbs/watch/05_monitor.ipynb #m05c19
 PROMISES = "fwer", "fdr", "arl"
 
 
-class Verdict(NamedTuple):
-    "What a promise says of a day"
+class Asked(NamedTuple):
+    "Where a look stands"
 
-    alarm: bool
+    slices: int = 1
+    look: int = 1  # its number among all looks
+    alarms: tuple = ()  # which of these rang
+
+
+class Verdict(NamedTuple):
+    "It rings when the evidence reaches the threshold"
+
     evidence: float
     threshold: float
 
+    @property
+    def alarm(self) -> bool:
+        return self.evidence >= self.threshold
 
-def verdict(monitor, state: State, p: float) -> Verdict:
-    "Add a day to the evidence; the promise decides"
-    bets = state.bets
-    t = bets.t + 1
-    if monitor.promise == "fdr":
-        level = daily_level(t, state.alarms, monitor.alpha)
-        bets.add(p, 1.0)
-        return Verdict(p <= level, 1 / max(p, 1e-12), 1 / level)
-    if monitor.promise == "arl":
-        bets.add(p, 1.0)
-        found = Verdict(bets.money >= monitor.arl, bets.money, float(monitor.arl))
-        if found.alarm:
-            bets.money = 0.0  # it starts again
-        return found
-    bets.add(p, 1 / (t * (t + 1)))
-    evidence = bets.money + 1 / (t + 1)
-    return Verdict(evidence >= 1 / monitor.alpha, evidence, 1 / monitor.alpha)
 
-# %% ../../nbs/watch/05_monitor.ipynb #c030
+def never(monitor, bets: Evidence, asked: Asked, p: float) -> Verdict:
+    return Verdict(bets.spread_out(p), asked.slices / monitor.alpha)
+
+
+def seldom(monitor, bets: Evidence, asked: Asked, p: float) -> Verdict:
+    bets.add(p, 1.0)
+    found = Verdict(bets.money, float(monitor.arl * asked.slices))
+    if found.alarm:
+        bets.money = 0.0  # it starts again
+    return found
+
+
+def few(monitor, bets: Evidence, asked: Asked, p: float) -> Verdict:
+    bets.add(p, 1.0)
+    level = daily_level(asked.look, asked.alarms, monitor.alpha)
+    return Verdict(1 / max(p, 1e-12), 1 / level)
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c20
+def never_fixed(monitor, bets: Evidence, asked: Asked, p: float) -> Verdict:
+    bets.add(p, 1.0)
+    level = monitor.alpha * gamma(bets.t) / asked.slices
+    return Verdict(1 / max(p, 1e-12), 1 / level)
+
+
+def seldom_fixed(monitor, bets: Evidence, asked: Asked, p: float) -> Verdict:
+    bets.add(p, 1.0)
+    return Verdict(1 / max(p, 1e-12), 2.0 * monitor.arl * asked.slices)
+
+
+def few_fixed(monitor, bets: Evidence, asked: Asked, p: float) -> Verdict:
+    bets.add(p, 1.0)
+    level = monitor.alpha * gamma(asked.look) * (1 + len(asked.alarms))
+    return Verdict(bet(p), 1 / level)  # e-LOND
+
+
+RULES = dict(fwer=never, arl=seldom, fdr=few)
+FIXED_RULES = dict(fwer=never_fixed, arl=seldom_fixed, fdr=few_fixed)
+
+
+def verdict(monitor, bets: Evidence, asked: Asked, p: float) -> Verdict:
+    "Add a day to the bets; the promise decides"
+    rules = RULES if monitor.joins else FIXED_RULES
+    return rules[monitor.promise](monitor, bets, asked, p)
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c22
 def _check_levels(batch: Columns, reference: Columns):
     "Raise if a category has a value that the reference does not have"
     texts = [c for c, kind in zip(batch.names, batch.kinds) if kind == "category"]
@@ -285,12 +446,51 @@ def _check_levels(batch: Columns, reference: Columns):
         used = {new.levels[k] for k in np.unique(new.codes[new.codes >= 0])}
         if unknown := sorted(used - set(old.levels)):
             raise InputError(
-                f"column {name!r} of the batch has the value {unknown[0]!r}, which the "
-                "reference does not have",
+                f"{the_column(name)} of the batch has the value {called(unknown[0])}, "
+                "which the reference does not have",
                 "fit the monitor to a reference that has it, or leave these rows out",
                 column=name,
                 sample="the batch",
             )
+
+
+def _check_gaps(batch: Columns, reference: Columns):
+    "Raise if a column has gaps that the reference never had: nothing was learnt of it"
+    for name, new, old in zip(batch.names, gaps_of(batch), gaps_of(reference)):
+        if new and not old:
+            raise InputError(
+                f"{the_column(name)} of the batch has missing values "
+                f"({100 * new:.0f} % of its rows), and the reference has none",
+                "fit the monitor to a reference that has some, or leave these rows out",
+                column=name,
+                sample="the batch",
+            )
+
+
+def gaps_of(table: Columns) -> list:
+    "The share of gaps in each column"
+    kinds = np.array([kind == "category" for kind in table.kinds], dtype=bool)
+    texts = [np.mean(t.codes < 0) for t in table.texts]
+    shares = np.empty(len(kinds))
+    shares[kinds], shares[~kinds] = texts, np.isnan(table.numbers).mean(0)
+    return shares.tolist()
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c23
+def stacked(tables) -> Columns:
+    "Tables with the same columns, one below the other, with the levels of the first"
+    first = tables[0]
+    texts = [
+        Texts(
+            np.concatenate(
+                [on_levels(t.texts[k], first.texts[k].levels) for t in tables]
+            ),
+            first.texts[k].levels,
+        )
+        for k in range(len(first.texts))
+    ]
+    numbers = np.vstack([t.numbers for t in tables])
+    rows = np.arange(len(numbers))
+    return replace(first, numbers=numbers, texts=tuple(texts), rows=rows)
 
 
 def read_batch(table, reference: Columns, missing: str) -> Columns:
@@ -305,37 +505,83 @@ def read_batch(table, reference: Columns, missing: str) -> Columns:
             sample="the batch",
         )
     check_trained(reference.names, batch.names, "the batch")
-    batch = match_columns(reference, batch)[1]
     if not len(batch):
         raise InputError("the batch has no rows", "pass at least one row")
+    batch = match_columns(reference, batch)[1]
     check_values(missing, batch)
     _check_levels(batch, reference)
-    return batch
+    _check_gaps(batch, reference)
+    return stacked([reference.take(np.arange(0)), batch])  # on its levels
 
-# %% ../../nbs/watch/05_monitor.ipynb #c031
-def level_of(texts: Texts, level) -> np.ndarray:
-    "Is a row at this level?"
-    return texts.codes == texts.levels.index(level) if level in texts.levels else 0
-
-
-def change_in(batch: Columns, reference: Columns, name) -> tuple:
-    "(what, of the reference, of the batch): means, or the share that changed most"
-    j = reference.names.index(name)
-    if reference.kinds[j] != "category":
-        k = reference.places[j] - 1
-        return "mean", *(float(np.nanmean(t.numbers[:, k])) for t in (reference, batch))
-    k = reference.places[j] - 1
+# %% ../../nbs/watch/05_monitor.ipynb #m05c24
+def usual_of(reference: Columns) -> dict:
+    "What is usual in each column"
+    known = ~np.isnan(reference.numbers)
+    count = np.maximum(known.sum(0), 1)
+    mean = np.where(known, reference.numbers, 0).sum(0) / count
+    square = np.where(known, (reference.numbers - mean) ** 2, 0).sum(0) / count
     shares = [
-        {v: float(np.mean(level_of(t.texts[k], v))) for v in reference.texts[k].levels}
-        for t in (reference, batch)
+        np.bincount(t.codes + 1, minlength=len(t.levels) + 1) for t in reference.texts
     ]
-    most = max(shares[0], key=lambda v: round(abs(shares[1][v] - shares[0][v]), 9))
-    return f"share of {most!r}", shares[0][most], shares[1][most]
+    return dict(
+        mean=mean,
+        spread=np.sqrt(square),
+        gaps=np.array(gaps_of(reference)),
+        shares=[s / max(s.sum(), 1) for s in shares],  # the first is of gaps
+    )
 
-# %% ../../nbs/watch/05_monitor.ipynb #c033
+
+class Change(NamedTuple):
+    "What changed most in a column"
+
+    what: str
+    reference: float
+    batch: float
+    effect: str
+
+
+def change_in(then: dict, now: dict, table: Columns, j: int) -> Change:
+    "What changed most in column j, of what was usual and of what is"
+    k = table.places[j] - 1
+    if table.kinds[j] == "category":
+        old, new = then["shares"][k], now["shares"][k]
+        most = int(np.argmax(np.round(np.abs(new - old), 9)))
+        what = (
+            "share missing"
+            if most == 0
+            else f"share of {table.texts[k].levels[most - 1]!r}"
+        )
+        return Change(
+            what, float(old[most]), float(new[most]), in_points(new[most] - old[most])
+        )
+    gaps = now["gaps"][j] - then["gaps"][j]
+    old, new, unit = then["mean"][k], now["mean"][k], max(then["spread"][k], TINY)
+    shift = (new - old) / unit
+    factor = max(now["spread"][k], TINY) / unit
+    if abs(gaps) > max(abs(shift), 0.02):
+        return Change("share missing", then["gaps"][j], now["gaps"][j], in_points(gaps))
+    wider = len(table) > 9 and now["spread"][k] > 0 and then["spread"][k] > 0
+    if wider and abs(math.log(factor)) > max(abs(shift), 0.05):
+        return Change(
+            "spread",
+            float(then["spread"][k]),
+            float(now["spread"][k]),
+            f"× {factor:.3g}",
+        )
+    return Change("mean", float(old), float(new), f"{shift:+.2f} sd")
+
+
+def in_points(change) -> str:
+    "A change of a share"
+    return f"{100 * change:+.1f} points"
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c26
 @dataclass(frozen=True, repr=False)
 class BatchCheck(Result):
     """What `KPWMonitor.check` returns.
+
+    With slices, the numbers are those of the slice whose evidence is nearest to its
+    threshold; `slices` has all of them.
 
     Attributes
     ----------
@@ -350,12 +596,16 @@ class BatchCheck(Result):
     evidence, threshold : float
         It rings when the evidence of all batches so far reaches the threshold.
     columns : pandas.DataFrame
-        `column`, its `pvalue` today (adjusted for all of them), and `what` changed: its
-        value in the `reference` and in the `batch`.
+        `column`, its `pvalue` today (adjusted for all of them), `what` changed most: its
+        value in the `reference` and in the `batch`, and the `effect` in usual units.
     n : int
         Rows of the batch.
     joined : bool
         Have its rows joined the bag?
+    slice : str, optional
+        Which slice.
+    slices : tuple of BatchCheck
+        Of all slices.
     """
 
     number: int
@@ -367,6 +617,8 @@ class BatchCheck(Result):
     columns: "pd.DataFrame"
     n: int
     joined: bool
+    slice: str | None = None
+    slices: tuple = ()
 
     def __str__(self):
         return self.facts()["answer"]
@@ -384,25 +636,63 @@ class BatchCheck(Result):
             ("leading", column_words(lead)),
         ]
 
-# %% ../../nbs/watch/05_monitor.ipynb #c034
+    def report(self, path=None):
+        """The answer on one page.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it, a name that ends in .html.
+
+        Returns
+        -------
+        Path or str
+            Where it was written; without `path`, the page itself.
+        """
+        return day_page(self.facts(), path)
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c27
 def column_words(row) -> str:
     "A column's change in words"
     change = f"{row['what']} {row['reference']:.4g} → {row['batch']:.4g}"
-    return f"{row['column']}: {change} (p = {row['pvalue']:.2g})"
+    return f"{row['column']}: {change} ({row['effect']}, p = {row['pvalue']:.2g})"
+
+
+def answer_of(check: BatchCheck) -> str:
+    "A check in a sentence"
+    if not check.alarm:
+        return f"Batch {check.number}: no alarm."
+    since = "" if check.since == check.number else f" since batch {check.since}"
+    rang = [c.slice for c in check.slices if c.alarm]
+    where = f" in {', '.join(rang)}" if rang else ""
+    return f"Batch {check.number}: alarm, the data have changed{where}{since}."
 
 
 def batch_facts(check: BatchCheck) -> dict:
     "A check as plain data"
-    if check.alarm:
-        since = "" if check.since == check.number else f" since batch {check.since}"
-        answer = f"Batch {check.number}: alarm, the data have changed{since}."
-    else:
-        answer = f"Batch {check.number}: no alarm."
     keep = "number", "pvalue", "alarm", "since", "evidence", "threshold", "n", "joined"
     columns = check.columns.to_dict("records")
-    return dict(answer=answer, **{k: getattr(check, k) for k in keep}, columns=columns)
+    facts = dict(answer=answer_of(check), **{k: getattr(check, k) for k in keep})
+    facts |= dict(columns=columns, slice=check.slice)
+    return facts | dict(slices=[batch_facts(c) for c in check.slices])
 
-# %% ../../nbs/watch/05_monitor.ipynb #c036
+
+def day_page(facts: dict, path=None):
+    "The page of a check, or the file it was written to"
+    from jinja2 import Environment, PackageLoader
+
+    pages = Environment(loader=PackageLoader("kpw_nb.show"), autoescape=True)
+    page = pages.get_template("day.html.j2").render(facts)
+    if path is None:
+        return page
+    if not str(path).lower().endswith((".html", ".htm")):
+        raise InputError(
+            f"path must end in .html, the report is a web page, got {str(path)!r}"
+        )
+    store.write_whole(path, page)
+    return path
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c28
 LEARN, MOST_LEARN, MOST_BAG = 0.4, 10_000, 40_000
 
 
@@ -416,8 +706,10 @@ def cut_reference(n: int, rng) -> tuple:
 class Trained(NamedTuple):
     "What follows from the rows that learn"
 
-    encoder: object
+    encoder: Any
     eyes: Eyes
+    mean: np.ndarray  # of their features
+    scale: np.ndarray
 
 
 def train_eyes(learning: Columns, missing: str) -> Trained:
@@ -426,10 +718,11 @@ def train_eyes(learning: Columns, missing: str) -> Trained:
     X, Y = (learning.take(half) for half in halves)
     encoder = learn(X, Y, "auto", missing)
     Z = encoder(learning)
-    tables = X, Y, columns_of(encoder.owner)
-    return Trained(encoder, Eyes(Pool(Z, tables)))
+    eyes = Eyes(Pool(Z, (X, Y, columns_of(encoder.owner))))
+    rows = eyes(Z).astype(np.float32)
+    return Trained(encoder, eyes, rows.mean(0, dtype=float), rows.std(0, dtype=float))
 
-# %% ../../nbs/watch/05_monitor.ipynb #c038
+# %% ../../nbs/watch/05_monitor.ipynb #m05c30
 def adjusted(evidence, owner) -> np.ndarray:
     "p-values of columns, adjusted for all of them; owner: the column of a coordinate"
     columns = columns_of(owner)
@@ -443,17 +736,51 @@ def column_table(monitor, batch: Columns, evidence):
     "What changed in each column, the clearest first"
     import pandas as pd
 
-    encoder, reference = monitor._trained.encoder, monitor._reference
-    names = [encoder.names[j] for j in columns_of(encoder.owner)]
+    encoder, now = monitor._trained.encoder, usual_of(batch)
     rows = [
-        (name, p, *change_in(batch, reference, name))
-        for name, p in zip(names, adjusted(evidence, encoder.owner).tolist())
+        (encoder.names[j], p, *change_in(monitor._usual, now, batch, j))
+        for j, p in zip(columns_of(encoder.owner), adjusted(evidence, encoder.owner))
     ]
-    keys = ["column", "pvalue", "what", "reference", "batch"]
-    table = pd.DataFrame(rows, columns=keys)
+    table = pd.DataFrame(rows, columns=["column", "pvalue", *Change._fields])
     return table.sort_values("pvalue", kind="stable", ignore_index=True)
 
-# %% ../../nbs/watch/05_monitor.ipynb #c040
+# %% ../../nbs/watch/05_monitor.ipynb #m05c31
+@dataclass
+class Slice:
+    "What a monitor has seen of a slice"
+
+    bag: Bag
+    witness: Witness
+    bets: Evidence = field(default_factory=Evidence)
+
+
+def by_slice(table: Columns, by) -> dict:
+    "{value of the column `by`: its rows, without that column}"
+    if by is None:
+        return {None: table}
+    if by not in table.names:
+        raise InputError(
+            f"by is {by!r}, which is no column of {table.name}",
+            "name one of its columns",
+        )
+    values = table.column(by)
+    keep = [j for j, name in enumerate(table.names) if name != by]
+    names, kinds = ([of[j] for j in keep] for of in (table.names, table.kinds))
+    gaps = [v is None or v != v for v in values]
+    if any(gaps):
+        raise InputError(
+            f"{the_column(by)}, which tells the slices, has missing values",
+            "fill them",
+            column=by,
+            sample=table.name,
+        )
+    texts = np.array([str(v) for v in values])
+    rest = in_kinds(table, tuple(names), tuple(kinds))
+    return {
+        v: rest.take(np.flatnonzero(texts == v)) for v in sorted(set(texts.tolist()))
+    }
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c33
 class KPWMonitor(BaseEstimator):
     """Compares batch after batch with a reference, with one promise over all of them.
 
@@ -466,6 +793,13 @@ class KPWMonitor(BaseEstimator):
         Of the first two promises.
     arl : float, default 1000
         Of the third.
+    by : str, optional
+        A column: its values are slices, each compared with its own rows, under one
+        promise over slices and time.
+    joins : bool, default True
+        Do batches without an alarm join the rows that later ones are compared with?
+        If not, the reference is fixed: slow change is not absorbed, and the rules are
+        those that hold under any dependence.
     missing : {"error", "indicator"}, default "error"
         Refuse missing values, or treat them as information.
     rng : int, Generator, SeedSequence or None
@@ -475,6 +809,7 @@ class KPWMonitor(BaseEstimator):
     --------
     kpw_test : one batch, once.
     KPWDetector : a stream of single rows, in order.
+    SequentialTest : two streams, until they differ.
 
     Notes
     -----
@@ -497,10 +832,21 @@ class KPWMonitor(BaseEstimator):
     (True, 1)
     """
 
-    def __init__(self, promise="fwer", alpha=0.05, arl=1000, missing="error", rng=None):
+    def __init__(
+        self,
+        promise="fwer",
+        alpha=0.05,
+        arl=1000,
+        by=None,
+        joins=True,
+        missing="error",
+        rng=None,
+    ):
         self.promise = promise
         self.alpha = alpha
         self.arl = arl
+        self.by = by
+        self.joins = joins
         self.missing = missing
         self.rng = rng
 
@@ -510,7 +856,7 @@ class KPWMonitor(BaseEstimator):
         Parameters
         ----------
         reference : array_like or data frame
-            Rows without a change, at least 50.
+            Rows without a change, at least 50 (in each slice).
 
         Returns
         -------
@@ -518,16 +864,7 @@ class KPWMonitor(BaseEstimator):
             Itself.
         """
         check_options(self)
-        table = as_columns(reference, "the reference")
-        if len(table) < 50:
-            raise InputError(
-                f"the reference has {len(table)} rows", "pass at least 50 rows"
-            )
-        check_values(self.missing, table)
-        self.seed_ = root_seed(self.rng)
-        cut = np.random.default_rng(spawn_seeds(self.seed_, 2)[0])
-        learning, bag = cut_reference(len(table), cut)
-        start(self, table.take(learning), table.take(bag), State())
+        start(self, by_slice(as_columns(reference, "the reference"), self.by))
         return self
 
     def check(self, batch) -> BatchCheck:
@@ -545,6 +882,24 @@ class KPWMonitor(BaseEstimator):
         """
         check_fitted(self)
         return check_batch(self, batch)
+
+    def visible(self, n: int, alpha: float = 0.05) -> float:
+        """The smallest shift that a batch of this size can show by itself.
+
+        Parameters
+        ----------
+        n : int
+            Rows of a batch.
+        alpha : float, default 0.05
+            It shows if its p-value is at most this.
+
+        Returns
+        -------
+        float
+            Shift of one column, in standard deviations, that shows 8 times out of 10.
+        """
+        check_fitted(self)
+        return visible_shift(self, check_number(n, "n", 1, integer=True), alpha)
 
     def save(self, path) -> None:
         """Write everything that `check` needs to a file.
@@ -575,14 +930,28 @@ class KPWMonitor(BaseEstimator):
 
     @property
     def history(self) -> "pd.DataFrame":
-        "One row a batch: number, rows, p-value, evidence, threshold, alarm"
-        import pandas as pd
-
+        "One row a batch (and slice): number, rows, p-value, evidence, threshold, alarm"
         check_fitted(self)
-        return pd.DataFrame(self._state.history, columns=list(HISTORY))
+        return history_frame(self)
 
-# %% ../../nbs/watch/05_monitor.ipynb #c041
-HISTORY = "number", "n", "pvalue", "evidence", "threshold", "alarm", "joined"
+    def plot(self, axes=None):
+        """Evidence against its threshold, and a map of columns and batches.
+
+        Parameters
+        ----------
+        axes : pair of matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        tuple
+            Figure and axes.
+        """
+        check_fitted(self)
+        return plot_days(self, axes)
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c34
+HISTORY = "number", "n", "pvalue", "evidence", "threshold", "alarm", "joined", "slice"
 
 
 def check_options(monitor) -> None:
@@ -591,83 +960,269 @@ def check_options(monitor) -> None:
     check_number(monitor.alpha, "alpha", 0, 1, open_low=True)
     check_number(monitor.arl, "arl", 2)
     check_choice(monitor.missing, "missing", ("error", "indicator"))
+    if not isinstance(monitor.joins, (bool, np.bool_)):
+        raise TypeError(f"joins must be True or False, got {monitor.joins!r}.")
 
 
 def check_fitted(monitor) -> None:
     "Raise if there is nothing to compare with yet"
-    if not hasattr(monitor, "_state"):
+    if not hasattr(monitor, "_slices"):
         raise RuntimeError("this KPWMonitor is not fitted; call fit(reference) first.")
 
 
-def start(monitor, learning: Columns, bag: Columns, state: State) -> None:
-    "Learn, and look at the rows of the bag"
-    with one_thread():
-        monitor._trained = train_eyes(learning, monitor.missing)
-        monitor._bag = Bag(monitor._trained.eyes(monitor._trained.encoder(bag)))
-    monitor._learning, monitor._reference = learning, bag
-    monitor._tables = [bag]  # the rows of the bag
-    monitor._state = state
+def start(monitor, tables: dict) -> None:
+    "Cut the reference, learn, and fill the bags"
+    monitor.seed_ = root_seed(monitor.rng)
+    cut = np.random.default_rng(spawn_seeds(monitor.seed_, 2)[0])
+    learning, bags = {}, {}
+    for name, table in tables.items():
+        if len(table) < 50:
+            where = "the reference" if name is None else f"slice {called(name)}"
+            raise InputError(f"{where} has {len(table)} rows", "pass at least 50 rows")
+        check_values(monitor.missing, table)
+        places = cut_reference(len(table), cut)
+        learning[name], bags[name] = (table.take(rows) for rows in places)
+    monitor._usual = usual_of(stacked(list(tables.values())))
+    learning = stacked(list(learning.values()))
+    few = np.sort(cut.permutation(len(learning))[:MOST_LEARN])
+    fill(monitor, learning.take(few), bags)
+    monitor._history, monitor._map = [], []
 
-# %% ../../nbs/watch/05_monitor.ipynb #c042
-def check_batch(monitor, batch) -> BatchCheck:
-    "The verdict on a batch; nothing changes before all is known"
-    columns = read_batch(batch, monitor._reference, monitor.missing)
-    t = len(monitor._state.history) + 1
-    rng = np.random.default_rng([monitor.seed_ % 2**64, t])
+# %% ../../nbs/watch/05_monitor.ipynb #m05c35
+def fill(monitor, learning: Columns, bags: dict) -> None:
+    "Learn, and look at the rows of the bags"
+    monitor._learning = learning
     with one_thread():
-        rows = monitor._trained.eyes(monitor._trained.encoder(columns))
-        found = compare_batch(monitor._trained.eyes, monitor._bag, rows, rng)
-    table = column_table(monitor, columns, found.evidence)
-    said = verdict(monitor, monitor._state, found.pvalue)
-    state = monitor._state
-    if said.alarm:
-        state.alarms.append(t)
-    else:
-        monitor._bag.join(rows)
-        monitor._tables.append(columns)
-    since = state.bets.since if said.alarm else None
-    state.history.append(
-        (
-            t,
-            len(columns),
-            found.pvalue,
-            said.evidence,
-            said.threshold,
-            said.alarm,
-            not said.alarm,
-        )
-    )
-    return BatchCheck(
-        t,
+        trained = train_eyes(learning, monitor.missing)
+        monitor._trained, none = trained, np.zeros(len(trained.mean))
+        monitor._slices = {
+            name: Slice(Bag(trained.eyes(trained.encoder(table)), table), Witness(none))
+            for name, table in bags.items()
+        }
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c36
+class Looked(NamedTuple):
+    "All that a look at a slice found"
+
+    check: BatchCheck
+    features: np.ndarray
+    table: Columns
+    trains: np.ndarray  # which rows
+    slice: Slice  # its witness and bets as they will be
+    map: np.ndarray  # p-values of the columns, in the order of the reference
+
+
+def look_at(monitor, name, table: Columns, day: int, asked: Asked) -> Looked:
+    "The verdict on a slice; nothing changes yet"
+    trained, old = monitor._trained, monitor._slices[name]
+    place = list(monitor._slices).index(name)
+    rng = np.random.default_rng([monitor.seed_ % 2**64, day, place])
+    rows = trained.eyes(trained.encoder(table))
+    steps = STEPS if monitor.joins else (*STEPS, 19_999)
+    found = compare_batch(trained.eyes, old.bag.features.rows, rows, rng, steps)
+    new = Slice(old.bag, copy(old.witness), copy(old.bets))
+    said = verdict(monitor, new.bets, asked, found.pvalue)
+    since, trains = new.bets.since, np.zeros(len(rows), bool)
+    if monitor.joins and monitor.promise == "fwer":
+        trains[rng.permutation(len(rows))[: len(rows) // 2]] = True
+        said, since = with_witness(trained, new, rows, trains, said, rng)
+    columns = column_table(monitor, table, found.evidence)
+    joined = monitor.joins and not said.alarm
+    check = BatchCheck(
+        day,
         found.pvalue,
         said.alarm,
-        since,
-        said.evidence,
-        said.threshold,
-        table,
-        len(columns),
-        not said.alarm,
+        since if said.alarm else None,
+        *said,
+        columns,
+        len(table),
+        joined,
+        name,
     )
+    order = columns.set_index("column")["pvalue"].reindex(column_names(monitor))
+    return Looked(check, rows, table, trains, new, order.to_numpy(np.float32))
 
-# %% ../../nbs/watch/05_monitor.ipynb #c047
-KIND, VERSION = "monitor", 1
+
+def column_names(monitor) -> list:
+    "The columns that are looked at, in the order of the reference"
+    encoder = monitor._trained.encoder
+    return [encoder.names[j] for j in columns_of(encoder.owner)]
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c37
+def with_witness(
+    trained: Trained, now: Slice, rows, trains, said: Verdict, rng
+) -> tuple:
+    "(verdict, since) of the whole batch and of the witness; the witness learns"
+    witness = now.witness
+    witness.bets = copy(witness.bets)
+    w, p = witness.direction(trained.mean, trained.scale), 1.0
+    if w is not None:
+        bag = along(now.bag.features.rows[~now.bag.trained.rows], w)
+        p = tail_of_half(bag, along(rows[~trains], w), rng)
+        value = witness.bets.spread_out(p)
+    else:  # no bet today
+        witness.bets.t += 1
+        value = witness.bets.money + 1 / (witness.bets.t + 1)
+    witness.learn(rows[trains])
+    both = SHARES[0] * said.evidence, SHARES[1] * value
+    lead = witness.bets if both[1] > both[0] else now.bets
+    return Verdict(max(both), said.threshold), lead.since
 
 
-def stacked(tables) -> Columns:
-    "Tables with the same columns, one below the other, with the levels of the first"
-    first = tables[0]
-    texts = [
-        Texts(
-            np.concatenate(
-                [on_levels(t.texts[k], first.texts[k].levels) for t in tables]
-            ),
-            first.texts[k].levels,
+def check_batch(monitor, batch) -> BatchCheck:
+    "The verdict on a batch; nothing changes before all is known"
+    tables = tables_of_day(monitor, batch)
+    history, looks = monitor._history, []
+    day = 1 + (history[-1][0] if history else 0)
+    alarms = [k for k, record in enumerate(history, 1) if record[5]]
+    with one_thread():
+        for name, table in tables.items():
+            look = len(history) + len(looks) + 1
+            asked = Asked(len(monitor._slices), look, tuple(alarms))
+            looks.append(look_at(monitor, name, table, day, asked))
+            alarms += [look] if looks[-1].check.alarm else []
+    commit(monitor, looks, np.random.default_rng([monitor.seed_ % 2**64, day, 2**32]))
+    return leading([looked.check for looked in looks])
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c38
+def tables_of_day(monitor, batch) -> dict:
+    "{slice: its rows of today}, each checked"
+    reference, by = monitor._learning, monitor.by
+    found = by_slice(as_columns(batch, "the batch"), by)
+    if unknown := [name for name in found if name not in monitor._slices]:
+        raise InputError(
+            f"column {by!r} of the batch has the value {unknown[0]!r}, which the "
+            "reference does not have",
+            "fit the monitor to a reference that has it, or leave these rows out",
+            column=by,
+            sample="the batch",
         )
-        for k in range(len(first.texts))
+    if not found:
+        raise InputError("the batch has no rows", "pass at least one row")
+    return {k: read_batch(t, reference, monitor.missing) for k, t in found.items()}
+
+
+def commit(monitor, looks: list, rng) -> None:
+    "What was found becomes the state"
+    for found in looks:
+        if found.check.joined:
+            bag = found.slice.bag
+            bag.join(found.features, found.table, found.trains, MOST_BAG, rng)
+        monitor._slices[found.check.slice] = found.slice
+    monitor._history += [
+        tuple(getattr(found.check, k) for k in HISTORY) for found in looks
     ]
-    numbers = np.vstack([t.numbers for t in tables])
-    rows = np.arange(len(numbers))
-    return replace(first, numbers=numbers, texts=tuple(texts), rows=rows)
+    monitor._map += [found.map for found in looks]
+
+
+def leading(checks: list) -> BatchCheck:
+    "The check of a day: of its slices that which is nearest to an alarm"
+    if checks[0].slice is None:
+        return checks[0]
+    lead = max(checks, key=lambda c: c.evidence / c.threshold)
+    return replace(lead, slices=tuple(checks))
+
+
+def history_frame(monitor) -> "pd.DataFrame":
+    "A row a look"
+    import pandas as pd
+
+    found = pd.DataFrame(monitor._history, columns=list(HISTORY))
+    return found if monitor.by is not None else found.drop(columns="slice")
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c40
+def visible_shift(monitor, n: int, alpha: float, trials: int = 20) -> float:
+    "Shift of one column, in standard deviations, that 8 of 10 batches of n rows show"
+    trained, (first, *_) = monitor._trained, monitor._slices.values()
+    table = first.bag.table
+    spread = np.nanstd(table.numbers, axis=0)
+    able = np.flatnonzero(spread > 0)
+    if not len(able):
+        raise InputError("no column of the reference is a number", "ask for less")
+    rng = np.random.default_rng([monitor.seed_ % 2**64, n, 2**33])
+    picks = [
+        (rng.integers(len(table), size=n), rng.choice(able)) for _ in range(trials)
+    ]
+
+    def shows(shift):
+        found = 0
+        for t, (rows, k) in enumerate(picks):
+            batch = table.take(rows)
+            batch.numbers[:, k] += shift * spread[k]
+            features = trained.eyes(trained.encoder(batch))
+            coin = np.random.default_rng([monitor.seed_ % 2**64, n, t])
+            bag = first.bag.features.rows
+            p = compare_batch(trained.eyes, bag, features, coin, STEPS[:1]).pvalue
+            found += p <= alpha
+        return found >= 0.8 * trials
+
+    with one_thread():
+        return halve(shows, 0.01, 30.0)
+
+
+def halve(shows, low: float, high: float) -> float:
+    "The smallest value that shows, to five per cent; infinite if `high` does not"
+    if not shows(high):
+        return math.inf
+    while high > 1.05 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if shows(middle) else (middle, high)
+    return float(f"{high:.2g}")
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c42
+def plot_days(monitor, axes=None) -> tuple:
+    "Evidence against its threshold, and a map of columns and batches"
+    import matplotlib.pyplot as plt
+
+    from kpw_nb.show.plots import COLOURS, GREY
+
+    if axes is None:
+        _, axes = plt.subplots(2, 1, figsize=(8, 5), layout="constrained", sharex=True)
+    top, below = axes
+    for name, days in (
+        history_frame(monitor).assign(slice="").groupby(slice_labels(monitor))
+    ):
+        ratio = days.evidence / days.threshold
+        top.plot(
+            days.number,
+            ratio,
+            label=name,
+            marker=".",
+            color=None if name else COLOURS["X"],
+        )
+        rang = days.alarm.to_numpy(bool)
+        top.plot(days.number[rang], ratio[rang], "o", color=COLOURS["Y"])
+    top.axhline(1, color=GREY, ls="--")
+    top.set(yscale="log", ylabel="evidence / threshold")
+    if monitor.by is not None:
+        top.legend(fontsize="small")
+    draw_map(monitor, below)
+    return top.figure, axes
+
+
+def slice_labels(monitor) -> list:
+    "Of each look, its slice in words"
+    return ["" if record[7] is None else record[7] for record in monitor._history]
+
+
+def draw_map(monitor, ax) -> None:
+    "Evidence in each column on each day: the smallest p-value of the slices"
+    names = column_names(monitor)
+    days = max((record[0] for record in monitor._history), default=0)
+    least = np.ones((len(names), days))
+    for record, p in zip(monitor._history, monitor._map):
+        least[:, record[0] - 1] = np.minimum(least[:, record[0] - 1], p)
+    if not days:
+        return
+    extent = (0.5, days + 0.5, len(names) - 0.5, -0.5)
+    options = dict(aspect="auto", cmap="Blues", vmin=0, vmax=3, interpolation="nearest")
+    shown = ax.imshow(-np.log10(least), extent=extent, **options)
+    some = np.unique(np.linspace(0, len(names) - 1, 20).astype(int))
+    ax.set(yticks=some, yticklabels=[str(names[j])[:20] for j in some], xlabel="batch")
+    ax.figure.colorbar(shown, ax=ax, label="−log₁₀ p of a column")
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c45
+KIND, VERSION = "monitor", 2
 
 
 def table_record(table: Columns) -> dict:
@@ -708,7 +1263,7 @@ def table_of(record: dict, name: str) -> Columns:
     found = tuple(Texts(c, tuple(lv)) for c, lv in zip(codes, levels))
     return Columns(names, kinds, numbers, found, np.arange(n), name)
 
-# %% ../../nbs/watch/05_monitor.ipynb #c050
+# %% ../../nbs/watch/05_monitor.ipynb #m05c46
 def flag(value, name) -> bool:
     "True or False"
     if not isinstance(value, bool):
@@ -724,46 +1279,93 @@ DAY = dict(
     threshold=store.number(0),
     alarm=flag,
     joined=flag,
+    slice=store.optional(store.text),
+)
+BETS = store.list_of(store.number(0), 4)
+SLICE = dict(
+    name=store.optional(store.text),
+    bag=store.record_of(TABLE),
+    trained=as_is,
+    bets=BETS,
+    found=store.array_of((None,)),
+    rows=store.list_of(store.number(0), 2),
+    witness=BETS,
+)
+USUAL = dict(
+    mean=as_is,
+    spread=as_is,
+    gaps=store.array_of((None,), 0, 1),
+    shares=store.list_of(store.array_of((None,), 0, 1)),
 )
 FIELDS = dict(
     promise=store.text,
     alpha=store.number(0, 1),
     arl=store.number(2),
+    by=as_is,
+    joins=flag,
     missing=store.text,
     seed=store.text,
     learning=store.record_of(TABLE),
-    bag=store.record_of(TABLE),
-    reference=store.number(1, integer=True),
-    bets=store.list_of(store.number(0), 4),
+    usual=store.record_of(USUAL),
+    slices=store.list_of(store.record_of(SLICE)),
     history=store.list_of(store.record_of(DAY)),
+    map=store.array_of((None, None), 0, 1),
 )
+
+# %% ../../nbs/watch/05_monitor.ipynb #m05c47
+def bets_record(bets: Evidence) -> list:
+    return [bets.t, bets.money, bets.best, bets.since]
+
+
+def bets_of(record) -> Evidence:
+    t, money, best, since = record
+    return Evidence(int(t), money, best, int(since))
+
+
+def slice_record(name, known: Slice) -> dict:
+    "A slice as the store knows it"
+    witness = known.witness
+    return dict(
+        name=name,
+        bag=table_record(known.bag.table),
+        trained=known.bag.trained.rows,
+        bets=bets_record(known.bets),
+        found=witness.total,
+        rows=[witness.weight, witness.square],
+        witness=bets_record(witness.bets),
+    )
 
 
 def content(monitor) -> dict:
     "All that makes a fitted monitor"
-    bets, options = monitor._state.bets, monitor.get_params()
+    options = monitor.get_params()
     del options["rng"]
+    width = len(column_names(monitor))
     return options | dict(
         seed=str(monitor.seed_),
         learning=table_record(monitor._learning),
-        bag=table_record(stacked(monitor._tables)),
-        reference=len(monitor._reference),
-        bets=[bets.t, bets.money, bets.best, bets.since],
-        history=[dict(zip(HISTORY, day)) for day in monitor._state.history],
+        usual=monitor._usual,
+        slices=[slice_record(*item) for item in monitor._slices.items()],
+        history=[dict(zip(HISTORY, day)) for day in monitor._history],
+        map=np.array(monitor._map, np.float32).reshape(-1, width),
     )
 
-
+# %% ../../nbs/watch/05_monitor.ipynb #m05c48
 def restored(found: dict) -> "KPWMonitor":
     "The monitor of checked fields"
-    options = {k: found[k] for k in ("promise", "alpha", "arl", "missing")}
+    options = {k: found[k] for k in KPWMonitor().get_params() if k != "rng"}
     monitor = KPWMonitor(**options, rng=int(found["seed"]))
     check_options(monitor)
     monitor.seed_ = monitor.rng
-    t, money, best, since = found["bets"]
-    days = [tuple(day[k] for k in HISTORY) for day in found["history"]]
-    alarms = [day[0] for day in days if day[5]]
-    state = State(Evidence(int(t), money, best, int(since)), alarms, days)
-    learning, bag = (table_of(found[k], k) for k in ("learning", "bag"))
-    start(monitor, learning, bag, state)
-    monitor._reference = bag.take(np.arange(found["reference"]))
+    slices = {s["name"]: s for s in found["slices"]}
+    bags = {name: table_of(s["bag"], "bag") for name, s in slices.items()}
+    fill(monitor, table_of(found["learning"], "learning"), bags)
+    for name, s in slices.items():
+        known = monitor._slices[name]
+        known.bag.trained = Growing(s["trained"].astype(bool))
+        known.bets = bets_of(s["bets"])
+        known.witness = Witness(s["found"], *s["rows"], bets_of(s["witness"]))
+    monitor._usual = found["usual"]
+    monitor._history = [tuple(day[k] for k in HISTORY) for day in found["history"]]
+    monitor._map = list(found["map"])
     return monitor
