@@ -176,11 +176,12 @@ def by_coordinate(eyes: Eyes, A, size) -> np.ndarray:
     return (t * t).max(2) * size
 
 
-def compare_batch(eyes: Eyes, bag, batch, rng, steps=STEPS) -> Compared:
-    "The p-value of a batch whose rows may be any of the bag and the batch"
+def compare_batch(eyes: Eyes, bag, batch, rng, steps=STEPS, total=None) -> Compared:
+    "The p-value of a batch whose rows may be any of the bag (with this sum) and its own"
     m, n = len(batch), len(bag)
     coin, sums = rng.random(), batch.sum(0, dtype=np.int64)[None]
-    total, size = bag.sum(0, dtype=np.int64) + sums, m * n / (m + n)
+    total = bag.sum(0, dtype=np.int64) if total is None else total
+    total, size = total + sums, m * n / (m + n)
     weights = [look.weight for look in eyes.looks]
     for count in steps:
         more = subset_sums(bag, batch, count + 1 - len(sums), rng)
@@ -233,6 +234,7 @@ class Bag:
         # did a row train a witness, so that it may not be tested by it?
         none = np.zeros(len(features), bool)
         self.trained = Growing(none if trained is None else trained)
+        self.total = features.sum(0, dtype=np.int64)
 
     def __len__(self):
         return self.features.size
@@ -243,6 +245,9 @@ class Bag:
         levels = [t.levels for t in self.like.texts]
         codes = [on_levels(t, lv) for t, lv in zip(table.texts, levels)]
         kept = [self.features, self.numbers, self.trained, *self.codes]
+        leave = self.features.rows[places[places < len(self)]]
+        self.total += features[join].sum(0, dtype=np.int64)
+        self.total -= leave.sum(0, dtype=np.int64)
         for growing, rows in zip(kept, [features, table.numbers, trained, *codes]):
             growing.put(places, rows[join])
 
@@ -320,9 +325,27 @@ class Witness:
         self.square = FADING**2 * self.square + len(features)
 
 
-def along(features, w) -> np.ndarray:
-    "(n, 1) whole numbers: rows seen along a direction"
-    return np.rint(features @ (w / 2**20) / 4)[:, None].astype(np.int32)
+@kernel
+def _along(features, used, w, leave_out):
+    out = np.empty((~leave_out).sum(), np.int32)
+    place = 0
+    for i in range(len(features)):
+        if not leave_out[i]:
+            seen = 0.0
+            for k in range(used.size):
+                seen += features[i, used[k]] * w[k]
+            out[place] = np.rint(seen)
+            place += 1
+    return out
+
+
+def along(features, w, leave_out=None) -> np.ndarray:
+    "(n, 1) whole numbers: rows seen along a direction, without some"
+    if leave_out is None:
+        leave_out = np.zeros(len(features), bool)
+    used = np.flatnonzero(w)
+    # a sum of r products of two bytes and w / 2^20 fits in four bytes
+    return _along(features, used, w[used] / 2**20 / 4, leave_out)[:, None]
 
 # %% ../../nbs/watch/05_monitor.ipynb #m05c15
 def tail_of_half(bag, tested, rng) -> float:
@@ -1019,7 +1042,8 @@ def look_at(monitor, name, table: Columns, day: int, asked: Asked) -> Looked:
     rng = np.random.default_rng([monitor.seed_ % 2**64, day, place])
     rows = trained.eyes(trained.encoder(table))
     steps = STEPS if monitor.joins else (*STEPS, 19_999)
-    found = compare_batch(trained.eyes, old.bag.features.rows, rows, rng, steps)
+    bag = old.bag.features.rows
+    found = compare_batch(trained.eyes, bag, rows, rng, steps, old.bag.total)
     new = Slice(old.bag, copy(old.witness), copy(old.bets))
     said = verdict(monitor, new.bets, asked, found.pvalue)
     since, trains = new.bets.since, np.zeros(len(rows), bool)
@@ -1057,7 +1081,7 @@ def with_witness(
     witness.bets = copy(witness.bets)
     w, p = witness.direction(trained.mean, trained.scale), 1.0
     if w is not None:
-        bag = along(now.bag.features.rows[~now.bag.trained.rows], w)
+        bag = along(now.bag.features.rows, w, now.bag.trained.rows)
         p = tail_of_half(bag, along(rows[~trains], w), rng)
         value = witness.bets.spread_out(p)
     else:  # no bet today
