@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # what type checkers and editors read; at run time see below
     from .watch.detect import KPWDetector
     from .watch.monitor import KPWMonitor
     from .watch.segment import kpw_changepoint
+    from .watch.sequential import SequentialTest
 
 # Where each name lives. Modules are loaded at first use, so that `kpw-nb --help` needs
 # neither numba nor scikit-learn.
@@ -27,6 +28,7 @@ _HOME = {
     "KPWTest": "compare.twosample",
     "KPWTestResult": "compare.twosample",
     "MeanProjector": "theory.distance",
+    "SequentialTest": "watch.sequential",
     "WitnessProjector": "theory.distance",
     "kpw_changepoint": "watch.segment",
     "kpw_distance": "theory.distance",

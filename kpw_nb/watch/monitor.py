@@ -477,9 +477,9 @@ def _check_levels(batch: Columns, reference: Columns):
             )
 
 
-def _check_gaps(batch: Columns, reference: Columns):
+def _check_gaps(batch: Columns, usual):
     "Raise if a column has gaps that the reference never had: nothing was learnt of it"
-    for name, new, old in zip(batch.names, gaps_of(batch), gaps_of(reference)):
+    for name, new, old in zip(batch.names, gaps_of(batch), usual):
         if new and not old:
             raise InputError(
                 f"{the_column(name)} of the batch has missing values "
@@ -516,8 +516,8 @@ def stacked(tables) -> Columns:
     return replace(first, numbers=numbers, texts=tuple(texts), rows=rows)
 
 
-def read_batch(table, reference: Columns, missing: str) -> Columns:
-    "A batch as the reference's columns"
+def read_batch(table, reference: Columns, missing: str, gaps=None) -> Columns:
+    "A batch as the reference's columns; `gaps`: their usual shares"
     batch = as_columns(table, "the batch")
     lost = [c for c in reference.names if c not in batch.names]
     if lost and batch.named and reference.named:
@@ -533,7 +533,7 @@ def read_batch(table, reference: Columns, missing: str) -> Columns:
     batch = match_columns(reference, batch)[1]
     check_values(missing, batch)
     _check_levels(batch, reference)
-    _check_gaps(batch, reference)
+    _check_gaps(batch, gaps_of(reference) if gaps is None else gaps)
     return stacked([reference.take(np.arange(0)), batch])  # on its levels
 
 # %% ../../nbs/watch/05_monitor.ipynb #m05c24
@@ -1123,7 +1123,8 @@ def tables_of_day(monitor, batch) -> dict:
         )
     if not found:
         raise InputError("the batch has no rows", "pass at least one row")
-    return {k: read_batch(t, reference, monitor.missing) for k, t in found.items()}
+    how = monitor.missing, monitor._usual["gaps"].tolist()
+    return {k: read_batch(t, reference, *how) for k, t in found.items()}
 
 
 def commit(monitor, looks: list, rng) -> None:
