@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # what type checkers and editors read; at run time see below
     from .compare.equivalence import kpw_equivalence
+    from .compare.gate import assert_same_distribution
     from .compare.groups import kpw_groups
     from .compare.twosample import KPWTest, KPWTestResult, kpw_test
     from .compare.visible import visible
@@ -30,6 +31,7 @@ _HOME = {
     "MeanProjector": "theory.distance",
     "SequentialTest": "watch.sequential",
     "WitnessProjector": "theory.distance",
+    "assert_same_distribution": "compare.gate",
     "kpw_changepoint": "watch.segment",
     "kpw_distance": "theory.distance",
     "kpw_equivalence": "compare.equivalence",

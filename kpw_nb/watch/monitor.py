@@ -177,7 +177,7 @@ def by_coordinate(eyes: Eyes, A, size) -> np.ndarray:
 
 
 def compare_batch(eyes: Eyes, bag, batch, rng, steps=STEPS, total=None) -> Compared:
-    "The p-value of a batch whose rows may be any of the bag (with this sum) and its own"
+    "The p-value of a batch whose rows may be any of its own and of the bag"
     m, n = len(batch), len(bag)
     coin, sums = rng.random(), batch.sum(0, dtype=np.int64)[None]
     total = bag.sum(0, dtype=np.int64) if total is None else total
@@ -569,13 +569,12 @@ def change_in(then: dict, now: dict, table: Columns, j: int) -> Change:
     if table.kinds[j] == "category":
         old, new = then["shares"][k], now["shares"][k]
         most = int(np.argmax(np.round(np.abs(new - old), 9)))
-        what = (
-            "share missing"
-            if most == 0
-            else f"share of {table.texts[k].levels[most - 1]!r}"
-        )
+        levels = ["share missing", *(f"share of {v!r}" for v in table.texts[k].levels)]
         return Change(
-            what, float(old[most]), float(new[most]), in_points(new[most] - old[most])
+            levels[most],
+            float(old[most]),
+            float(new[most]),
+            in_points(new[most] - old[most]),
         )
     gaps = now["gaps"][j] - then["gaps"][j]
     old, new, unit = then["mean"][k], now["mean"][k], max(then["spread"][k], TINY)
@@ -765,6 +764,7 @@ def column_table(monitor, batch: Columns, evidence):
         for j, p in zip(columns_of(encoder.owner), adjusted(evidence, encoder.owner))
     ]
     table = pd.DataFrame(rows, columns=["column", "pvalue", *Change._fields])
+    table["column"] = table["column"].astype(object)  # a position stays an int
     return table.sort_values("pvalue", kind="stable", ignore_index=True)
 
 # %% ../../nbs/watch/05_monitor.ipynb #m05c31
@@ -997,16 +997,16 @@ def start(monitor, tables: dict) -> None:
     "Cut the reference, learn, and fill the bags"
     monitor.seed_ = root_seed(monitor.rng)
     cut = np.random.default_rng(spawn_seeds(monitor.seed_, 2)[0])
-    learning, bags = {}, {}
+    parts, bags = {}, {}
     for name, table in tables.items():
         if len(table) < 50:
             where = "the reference" if name is None else f"slice {called(name)}"
             raise InputError(f"{where} has {len(table)} rows", "pass at least 50 rows")
         check_values(monitor.missing, table)
         places = cut_reference(len(table), cut)
-        learning[name], bags[name] = (table.take(rows) for rows in places)
+        parts[name], bags[name] = (table.take(rows) for rows in places)
     monitor._usual = usual_of(stacked(list(tables.values())))
-    learning = stacked(list(learning.values()))
+    learning = stacked(list(parts.values()))
     few = np.sort(cut.permutation(len(learning))[:MOST_LEARN])
     fill(monitor, learning.take(few), bags)
     monitor._history, monitor._map = [], []
@@ -1073,9 +1073,7 @@ def column_names(monitor) -> list:
     return [encoder.names[j] for j in columns_of(encoder.owner)]
 
 # %% ../../nbs/watch/05_monitor.ipynb #m05c37
-def with_witness(
-    trained: Trained, now: Slice, rows, trains, said: Verdict, rng
-) -> tuple:
+def with_witness(trained, now: Slice, rows, trains, said: Verdict, rng) -> tuple:
     "(verdict, since) of the whole batch and of the witness; the witness learns"
     witness = now.witness
     witness.bets = copy(witness.bets)
@@ -1096,7 +1094,8 @@ def with_witness(
 def check_batch(monitor, batch) -> BatchCheck:
     "The verdict on a batch; nothing changes before all is known"
     tables = tables_of_day(monitor, batch)
-    history, looks = monitor._history, []
+    history = monitor._history
+    looks: list[Looked] = []
     day = 1 + (history[-1][0] if history else 0)
     alarms = [k for k, record in enumerate(history, 1) if record[5]]
     with one_thread():
@@ -1343,8 +1342,7 @@ def bets_record(bets: Evidence) -> list:
 
 
 def bets_of(record) -> Evidence:
-    t, money, best, since = record
-    return Evidence(int(t), money, best, int(since))
+    return Evidence(int(record[0]), record[1], record[2], int(record[3]))
 
 
 def slice_record(name, known: Slice) -> dict:
@@ -1389,7 +1387,8 @@ def restored(found: dict) -> "KPWMonitor":
         known = monitor._slices[name]
         known.bag.trained = Growing(s["trained"].astype(bool))
         known.bets = bets_of(s["bets"])
-        known.witness = Witness(s["found"], *s["rows"], bets_of(s["witness"]))
+        weight, square = s["rows"]
+        known.witness = Witness(s["found"], weight, square, bets_of(s["witness"]))
     monitor._usual = found["usual"]
     monitor._history = [tuple(day[k] for k in HISTORY) for day in found["history"]]
     monitor._map = list(found["map"])
