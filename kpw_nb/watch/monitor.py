@@ -618,8 +618,8 @@ class BatchCheck(Result):
     evidence, threshold : float
         It rings when the evidence of all batches so far reaches the threshold.
     columns : pandas.DataFrame
-        `column`, its `pvalue` today (adjusted for all of them), `what` changed most: its
-        value in the `reference` and in the `batch`, and the `effect` in usual units.
+        `column`, its `pvalue` today (adjusted for all of them), `what` changed most,
+        in the `reference` and in the `batch`, and the `effect` in usual units.
     n : int
         Rows of the batch.
     joined : bool
@@ -715,13 +715,14 @@ def day_page(facts: dict, path=None):
     return path
 
 # %% ../../nbs/watch/05_monitor.ipynb #m05c28
-LEARN, MOST_LEARN, MOST_BAG = 0.4, 10_000, 40_000
+LEARN, MOST_LEARN, MOST_BAG = 0.2, 10_000, 40_000
 
 
 def cut_reference(n: int, rng) -> tuple:
     "Positions of the rows that learn, and of those in the bag"
     order = rng.permutation(n)
-    first = min(int(LEARN * n), MOST_LEARN)
+    enough = min(100, int(0.4 * n))  # units and ranks need no more
+    first = min(max(int(LEARN * n), enough), MOST_LEARN)
     return np.sort(order[:first]), np.sort(order[first : first + MOST_BAG])
 
 
