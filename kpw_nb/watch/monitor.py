@@ -296,6 +296,7 @@ class Evidence:
 
 # %% ../../nbs/watch/05_monitor.ipynb #m05c14
 FADING = 0.95  # what a day counts, the day after
+STANDS_OUT = 2.5  # standard errors
 SHARES = 0.75, 0.25  # of alpha: whole batches, the witness
 
 
@@ -308,13 +309,15 @@ class Witness:
     square: float = 0.0  # and with the squares of what they count
     bets: Evidence = field(default_factory=Evidence)
 
-    def direction(self, mean, scale) -> np.ndarray | None:
+    def direction(self, mean, scale, learnt: int) -> np.ndarray | None:
         "(r,) weights of the features, as whole numbers; None: nothing stands out"
         if not self.weight:
             return None
-        error = scale * math.sqrt(self.square) / self.weight
-        z = (self.total / self.weight - mean) / np.maximum(error, TINY)
-        w = np.sign(z) * np.maximum(np.abs(z) - 2, 0) / np.maximum(scale, TINY)
+        varies = scale > 1e-6 * LARGEST  # of units
+        scale = np.where(varies, scale, 1.0)
+        error = scale * math.sqrt(self.square / self.weight**2 + 1 / learnt)
+        z = np.where(varies, (self.total / self.weight - mean) / error, 0.0)
+        w = np.sign(z) * np.maximum(np.abs(z) - STANDS_OUT, 0) / scale
         top = np.abs(w).max()
         return np.rint(w / top * 2**20) if top > 0 else None
 
@@ -733,6 +736,7 @@ class Trained(NamedTuple):
     eyes: Eyes
     mean: np.ndarray  # of their features
     scale: np.ndarray
+    rows: int
 
 
 def train_eyes(learning: Columns, missing: str) -> Trained:
@@ -743,7 +747,8 @@ def train_eyes(learning: Columns, missing: str) -> Trained:
     Z = encoder(learning)
     eyes = Eyes(Pool(Z, (X, Y, columns_of(encoder.owner))))
     rows = eyes(Z).astype(np.float32)
-    return Trained(encoder, eyes, rows.mean(0, dtype=float), rows.std(0, dtype=float))
+    mean, scale = rows.mean(0, dtype=float), rows.std(0, dtype=float)
+    return Trained(encoder, eyes, mean, scale, len(rows))
 
 # %% ../../nbs/watch/05_monitor.ipynb #m05c30
 def adjusted(evidence, owner) -> np.ndarray:
@@ -1078,7 +1083,7 @@ def with_witness(trained, now: Slice, rows, trains, said: Verdict, rng) -> tuple
     "(verdict, since) of the whole batch and of the witness; the witness learns"
     witness = now.witness
     witness.bets = copy(witness.bets)
-    w, p = witness.direction(trained.mean, trained.scale), 1.0
+    w = witness.direction(trained.mean, trained.scale, trained.rows)
     if w is not None:
         bag = along(now.bag.features.rows, w, now.bag.trained.rows)
         p = tail_of_half(bag, along(rows[~trains], w), rng)
