@@ -703,7 +703,8 @@ def gumbel_line(maxima):
     at = -np.log(-np.log(p[inside]))
     scale = np.cov(at, x[inside])[0, 1] / at.var(ddof=1)
     location = x[inside].mean() - scale * at.mean()
-    return location, max(scale, 1e-6 * max(1.0, abs(location)))
+    least = max(0.05 * x.std(), 1e-6 * max(1.0, abs(location)))
+    return location, max(scale, least)
 
 # %% ../../nbs/watch/02_calibrate.ipynb #ch019
 MOST_EXCESSES = 8
@@ -732,10 +733,12 @@ def memory(z) -> float:
 
 
 def longest_memory(Z) -> float:
-    "Of values and squares along three principal axes"
+    "Of values and of their sizes along three principal axes"
     P = principal_axes(Z)(Z)[:, :3]
     P = P[:, P.std(0) > 0.3 * P.std(0).max()]  # an axis, or noise beside one?
-    return max(memory(z) for z in np.hstack([P, P * P]).T)
+    loud = np.abs(P)
+    logs = np.log(loud + 0.1 * P.std(0) + TINY)
+    return max(memory(z) for z in np.hstack([P, loud, logs]).T)
 
 # %% ../../nbs/watch/02_calibrate.ipynb #ch024
 def chart_block(Z, block):

@@ -82,7 +82,7 @@ class History(NamedTuple):
 
 # %% ../../nbs/watch/03_detect.ipynb #hi004
 def onset(excess, length: int) -> int:
-    "How many of the last numbers have moved, if the mean of `length` has: the likeliest"
+    "How many of the last numbers have moved with the mean of `length` of them"
     half = excess[-length:].mean() / 2
     return int(np.cumsum(excess[::-1] - half).argmax()) + 1
 

@@ -61,7 +61,7 @@ def check_reference(reference, n, window, n_reference=None):
         warnings.warn(
             f"reference has {len(Z)} frames, less than two windows of {window}: "
             "the threshold will be rough.",
-            stacklevel=3,  # the caller of `fit`
+            stacklevel=4,  # the caller of `fit`
         )
     return Z
 
@@ -376,8 +376,9 @@ def principal_axes(Z, ridge: float = 0.1) -> Axes:
     centre = Z.mean(0)
     variances, vectors = np.linalg.eigh((Z - centre).T @ (Z - centre) / len(Z))
     variances, vectors = np.maximum(variances[::-1], 0), vectors[:, ::-1]
-    turn = vectors / np.sqrt(variances + ridge * variances[0])
-    return Axes(centre, turn, _FAR * math.sqrt(variances[0]))
+    top = variances[0] if variances[0] > 0 else 1.0  # frames that are all the same
+    turn = vectors / np.sqrt(variances + ridge * top)
+    return Axes(centre, turn, _FAR * math.sqrt(top))
 
 # %% ../../nbs/watch/01_frames.ipynb #fm004
 _NEAR = 3  # which neighbour; one or two odd frames of the reference shelter nobody
@@ -442,7 +443,8 @@ def learn_map(Z, rank: int, gap: int) -> FrameMap:
     axes = principal_axes(Z)
     P = axes(Z)
     squares, chosen = (P * P).sum(1), spread(len(P), rank)
-    bandwidth, std = median_bandwidth(P), Z.std(0)
+    moves, std = np.ptp(P, axis=0).any(), Z.std(0)
+    bandwidth = median_bandwidth(P) if moves else 1.0
     white = _whitened_kernel(
         squared_distances(P, P[chosen], squares[chosen]), bandwidth
     )
