@@ -461,6 +461,13 @@ def _learn_chart(d, Z, options, root, engine) -> tuple:
 _FEWEST = 20  # frames of a reference: four in each fold
 
 
+def _filled(statistic, learnt, window):
+    "A window, or a history, that is full of the end of the reference"
+    if isinstance(statistic, Chart):
+        return History(statistic, statistic.start)
+    return fill_window(statistic, learnt.reference, window)
+
+
 def _has_chart(detector):
     "Does the detector follow the default's features, not statistics of pairs?"
     d = detector
@@ -473,13 +480,13 @@ def _learn(detector, reference, engine) -> _Learnt:
     options = _check_options(detector)
     n = options.n
     Z = check_reference(reference, n, detector.window, detector.n_reference)
-    names = as_sample(reference, "reference").columns
-    names = map(str, range(Z.shape[1]) if names is None else names)
+    named = as_sample(reference, "reference").columns
+    names = [str(c) for c in (range(Z.shape[1]) if named is None else named)]
     root = root_seed(detector.rng)
     learn = _learn_chart if _has_chart(detector) else _learn_pairs
     with one_thread():
         made, units, found = learn(detector, Z, options, root, engine)
-    return _Learnt(made, Z[-n:].copy(), units, found, list(names))
+    return _Learnt(made, Z[-n:].copy(), units, found, names)
 
 # %% ../../nbs/watch/03_detect.ipynb #c084_4
 def _restored(found, n, window) -> tuple:
@@ -512,6 +519,17 @@ def row_labels(series, count):
 
     labelled = isinstance(series, (pd.DataFrame, pd.Series))
     return series.index if labelled else pd.RangeIndex(count)
+
+
+def trace_of(states, times, index) -> "pd.DataFrame":
+    "One row for each state of a detector"
+    import pandas as pd
+
+    columns = [f.name for f in fields(DetectorState)]
+    trace = pd.DataFrame({c: [getattr(s, c) for s in states] for c in columns})
+    if times is not None:
+        trace["time"] = list(times)
+    return trace.set_axis(index)
 
 # %% ../../nbs/watch/03_detect.ipynb #c080
 class KPWDetector(BaseEstimator):
@@ -630,10 +648,7 @@ class KPWDetector(BaseEstimator):
 
     def _filled(self):
         "Windows that are full of the end of the reference"
-        made, reference = self._learnt.statistics, self._learnt.reference
-        if isinstance(made[0], Chart):
-            return [History(made[0], made[0].start)]
-        return [fill_window(s, reference, self.window) for s in made]
+        return [_filled(s, self._learnt, self.window) for s in self._learnt.statistics]
 
     def reset(self) -> Self:
         """Back to the end of the reference; the threshold stays.
@@ -704,8 +719,6 @@ class KPWDetector(BaseEstimator):
             One row for each frame, with the fields of `DetectorState`, and `time` if
             there are time stamps. The index is that of a `series` that has one.
         """
-        import pandas as pd
-
         _check_fitted(self)
         Z = check_frames(series, "series", self.n_features_in_)
         stamps = check_times(times, len(Z), self._now.time)
@@ -716,11 +729,7 @@ class KPWDetector(BaseEstimator):
         except BaseException:  # an interrupt, too
             self._now = before
             raise
-        columns = [f.name for f in fields(DetectorState)]
-        trace = pd.DataFrame({c: [getattr(s, c) for s in states] for c in columns})
-        if times is not None:
-            trace["time"] = stamps
-        return trace.set_axis(row_labels(series, len(Z)))
+        return trace_of(states, times, row_labels(series, len(Z)))
 
     def save(self, path) -> None:
         """Write the fitted detector, with all it has seen, to a file.
