@@ -7,10 +7,13 @@ __all__ = []
 
 # %% ../../nbs/watch/02_calibrate.ipynb #c003
 import math
+import warnings
 from dataclasses import dataclass, field
 from functools import singledispatch
+from itertools import pairwise
 from typing import ClassVar, NamedTuple
 import numpy as np
+from scipy.stats import gamma
 
 from ..ground.errors import InputError
 from kpw_nb.ground.core import (
@@ -21,12 +24,20 @@ from kpw_nb.ground.core import (
     check_choice,
     check_number,
     kernel,
+    spawn_seeds,
 )
 from ..ground.sample import check_sample, spread
 from ..ground.engine import Engine, one_thread
 from ..theory.kernels import resolve_kernel
 from ..compare.relabel import pvalue_interval
-from .frames import PairMMD, PairStatistic, take
+from kpw_nb.watch.frames import (
+    FrameMap,
+    PairMMD,
+    PairStatistic,
+    learn_map,
+    principal_axes,
+    take,
+)
 
 # %% ../../nbs/watch/02_calibrate.ipynb #c035
 def _autocovariance(z):
@@ -346,6 +357,13 @@ class RunLength:
     def estimate(self, tail):
         return run_length(_inside(tail), self.length, self.window)
 
+    def tail_in(self, frames):
+        "The chance in a path of so many frames, all of which count"
+        return tail_for_run(self.target, frames, 0)
+
+    def estimate_in(self, tail, frames):
+        return run_length(_inside(tail), frames, 0)
+
 # %% ../../nbs/watch/02_calibrate.ipynb #c070
 @dataclass(frozen=True)
 class FamilyRate:
@@ -371,6 +389,12 @@ class FamilyRate:
 
     def estimate(self, tail):
         return family_rate(_inside(tail), self.looks)
+
+    def tail_in(self, frames):
+        return tail_for_rate(self.target, self.horizon / frames)
+
+    def estimate_in(self, tail, frames):
+        return family_rate(_inside(tail), self.horizon / frames)
 
 # %% ../../nbs/watch/02_calibrate.ipynb #c071
 @dataclass(frozen=True)
@@ -463,8 +487,8 @@ class Calibration(Result):
         ARL, FWER, or (for "paper") the level of one look, at this threshold.
     interval : tuple of float
         95 % bounds of the estimate.
-    how : {"order statistic", "Gumbel tail"}
-        How the threshold was found.
+    how : {"order statistic", "Gumbel tail", "Gumbel line"}
+        How the threshold was found; by a line for the default candidates.
     block : int
         Frames in a bootstrap block.
     n_resamples : int
@@ -474,6 +498,15 @@ class Calibration(Result):
     maxima : ndarray of shape (n_resamples,)
         Largest statistic of each path (for "paper": the statistic of each pair of
         samples).
+    run_length : float
+        Frames to a false alarm on average at this threshold, for any rule; 0 where it
+        is not known.
+    memory : float
+        Frames of the reference that carry the information of one independent frame.
+    needed : int
+        Frames that a reference with this memory should have.
+    lengths : tuple of int
+        Lengths of the windows.
 
     Examples
     --------
@@ -481,7 +514,7 @@ class Calibration(Result):
     >>> from kpw_nb import KPWDetector
     >>> quiet = np.random.default_rng(0).normal(size=(200, 2))
     >>> KPWDetector(20, n_resamples=19, rng=0).fit(quiet).calibration_.how
-    'Gumbel tail'
+    'Gumbel line'
     """
 
     rule: str
@@ -495,6 +528,10 @@ class Calibration(Result):
     n_resamples: int
     seed: int
     maxima: np.ndarray = field(compare=False)
+    run_length: float = 0.0
+    memory: float = 1.0
+    needed: int = 0
+    lengths: tuple = ()
 
 # %% ../../nbs/watch/02_calibrate.ipynb #c074
 def settle(promise, simulated, seed, rng):
@@ -521,4 +558,281 @@ def settle(promise, simulated, seed, rng):
         n_resamples=len(maxima),
         seed=seed,
         maxima=maxima,
+    )
+
+# %% ../../nbs/watch/02_calibrate.ipynb #ch001
+FOLDS = 5  # parts of the reference; each is watched by the others
+
+
+def window_lengths(longest: int, frames: int) -> list:
+    "Geometric lengths up to `longest`, of which `frames` hold a few"
+    longest = max(min(longest, frames // FOLDS), 1)
+    steps = [round(10 ** (k / 2)) for k in range(2 * len(str(longest)))]
+    return [w for w in steps if 3 * w <= 2 * longest] + [longest]
+
+# %% ../../nbs/watch/02_calibrate.ipynb #ch003
+def window_means(features, lengths) -> list:
+    "For each length the means (frames, r) of windows, from cumulative sums"
+    ends = np.arange(max(lengths), len(features) + 1)
+    sums = np.pad(np.cumsum(features, axis=0), ((1, 0), (0, 0)))
+    return [(sums[ends] - sums[ends - w]) / w for w in lengths]
+
+# %% ../../nbs/watch/02_calibrate.ipynb #ch006
+class Cells(NamedTuple):
+    "Which questions are asked of which windows"
+
+    lengths: tuple
+    leading: int  # features of location
+    width: int  # columns of a frame
+    means: bool  # is the reference long enough for more than novelty?
+    scale: np.ndarray  # (lengths, 2·width) deviations of the means of columns
+
+    def parts(self) -> dict:
+        "The features that each member looks at"
+        a = 2 + self.leading
+        b = a + 2 * self.width
+        parts = [slice(0, 1), slice(1, 2), slice(2, a), slice(a, b), slice(b, None)]
+        return dict(zip(MEMBERS_OF_WINDOWS, parts))
+
+    def names(self) -> list:
+        "(member, length) of each cell"
+        return [
+            (name, w)
+            for w in self.lengths
+            for name in MEMBERS_OF_WINDOWS
+            if _is_asked(name, w, self.means)
+        ]
+
+    def values(self, means):
+        "The value of each cell (..., cells), from the means of each length"
+        every, parts = dict(zip(self.lengths, means)), self.parts()
+        scale = dict(zip(self.lengths, self.scale))
+        found = [
+            cell_value(name, w, every[w][..., parts[name]], scale[w])
+            for name, w in self.names()
+        ]
+        return np.stack(found, -1)
+
+# %% ../../nbs/watch/02_calibrate.ipynb #ch007
+MEMBERS_OF_WINDOWS = ("novelty", "norm", "location", "columns", "density")
+
+
+def _is_asked(name, length, means):
+    "Does a member look at windows of this length?"
+    least = 1 if name == "norm" else 10
+    return name == "novelty" or (means and length >= least)
+
+
+def cell_value(name, length, m, scale):
+    "The value of one cell, from means (..., features of the member)"
+    if name == "novelty" or length == 1:
+        return m[..., 0]
+    if name == "norm":
+        return np.abs(m[..., 0])
+    if name == "columns":
+        return np.abs(m / scale).max(-1)
+    return length * (m * m).sum(-1)
+
+# %% ../../nbs/watch/02_calibrate.ipynb #ch010
+class Chart(NamedTuple):
+    "What the default detector follows"
+
+    map: FrameMap
+    cells: Cells
+    start: np.ndarray  # features of the last frames of the reference
+
+
+def glued(n: int, length: int, block: int, g) -> np.ndarray:
+    "The frame numbers of one path that is glued from blocks of n frames"
+    return draw_paths(n, length, min(block, n), 1, g)[0]
+
+# %% ../../nbs/watch/02_calibrate.ipynb #ch011
+def _column_scale(features, columns, lengths, block, g):
+    "Deviations (lengths, 2D) of the means of columns, in 30 glued paths"
+    length = 2 * max(lengths)
+    paths = [glued(len(features), length, block, g) for _ in range(30)]
+    seen = [window_means(features[p][:, columns], lengths) for p in paths]
+    squares = [[(m * m).mean(0) for m in means] for means in seen]
+    return np.sqrt(np.mean(squares, axis=0)) + 1e-6
+
+
+def learn_chart(Z, lengths, rank, block, means, g) -> Chart:
+    "What a reference suggests to follow"
+    gap = min(block, len(Z) // 6)
+    seen = learn_map(Z, rank, gap)
+    features = seen(Z, gap)
+    D, longest = Z.shape[1], max(lengths)
+    cells = Cells(
+        tuple(lengths), seen.leading, D, means, np.ones((len(lengths), 2 * D))
+    )
+    if means:
+        columns = cells.parts()["columns"]
+        scale = _column_scale(features, columns, lengths, block, g)
+        cells = cells._replace(scale=scale)
+    return Chart(seen, cells, features[len(features) - longest + 1 :])
+
+# %% ../../nbs/watch/02_calibrate.ipynb #ch013
+class Fold(NamedTuple):
+    "A part of the reference, as a chart that has not seen it shows it"
+
+    cells: Cells
+    features: np.ndarray
+
+
+def make_folds(Z, lengths, rank, block, means, rng) -> list:
+    "Folds of the reference, each beside what the others suggest"
+    g, N = as_rng(rng), len(Z)
+    count, margin = min(FOLDS, N // 4), min(block, N // 6) // 2
+    edges = np.linspace(0, N, count + 1).astype(int)
+    folds = []
+    for a, b in pairwise(edges):
+        rest = np.vstack([Z[: max(a - margin, 0)], Z[b + margin :]])
+        chart = learn_chart(rest, lengths, rank, block, means, g)
+        folds.append(Fold(chart.cells, chart.map(Z[a:b])))
+    return folds
+
+# %% ../../nbs/watch/02_calibrate.ipynb #ch016
+_LOW, _HIGH = 0.05, 0.7  # ranks that the line is drawn through
+
+
+def gumbel_line(maxima):
+    "(location, scale) of a Gumbel law, from all but the largest maxima"
+    x = np.sort(maxima)
+    p = (np.arange(len(x)) + 0.5) / len(x)
+    inside = (p >= _LOW) & (p <= _HIGH)
+    at = -np.log(-np.log(p[inside]))
+    scale = np.cov(at, x[inside])[0, 1] / at.var(ddof=1)
+    location = x[inside].mean() - scale * at.mean()
+    least = max(0.05 * x.std(), 1e-6 * max(1.0, abs(location)))
+    return location, max(scale, least)
+
+# %% ../../nbs/watch/02_calibrate.ipynb #ch019
+MOST_EXCESSES = 8
+
+
+def stretched(y, k):
+    "How far out a threshold must lie if the scale is known from k excesses only"
+    return k * math.expm1(y / k) if y > 0 else y
+
+
+def mean_tail(y, k):
+    "Its inverse: the chance, on average over what the scale may be"
+    return -math.expm1(-((1 + y / k) ** -k)) if y > 0 else -math.expm1(-math.exp(-y))
+
+# %% ../../nbs/watch/02_calibrate.ipynb #ch022
+ENOUGH = 30  # memories in a reference
+
+
+def memory(z) -> float:
+    "Frames that carry the information of one independent frame"
+    R = _autocovariance(z)
+    if not R[0] > 1e-14 * max((z * z).mean(), TINY):
+        return 1.0
+    last = _last_loud_lag(R)
+    return max(1.0, 1 + 2 * (R[1 : last + 1] / R[0]).sum())
+
+
+def longest_memory(Z) -> float:
+    "Of values and of their sizes along three principal axes"
+    P = principal_axes(Z)(Z)[:, :3]
+    P = P[:, P.std(0) > 0.3 * P.std(0).max()]  # an axis, or noise beside one?
+    loud = np.abs(P)
+    logs = np.log(loud + 0.1 * P.std(0) + TINY)
+    return max(memory(z) for z in np.hstack([P, loud, logs]).T)
+
+# %% ../../nbs/watch/02_calibrate.ipynb #ch024
+def chart_block(Z, block):
+    "Frames in a block: of values, and of squares"
+    if block is not None:
+        return block
+    P = principal_axes(Z)(Z)[:, :3]
+    P = P[:, P.std(0) > 0.3 * P.std(0).max()]
+    squares = math.ceil(max(_block_of_line(z * z) for z in P.T))
+    return max(block_length(Z), squares)
+
+
+def warn_if_short(Z):
+    "Memory of the reference, and the length it needs; warn if that is longer"
+    found = longest_memory(Z)
+    needed = math.ceil(ENOUGH * found)
+    if len(Z) < needed:
+        warnings.warn(
+            f"reference has {len(Z)} frames and a memory of {found:.0f}: false alarms "
+            f"may come more often than promised; about {needed} frames would do.",
+            stacklevel=6,  # the caller of `fit`
+        )
+    return found, needed
+
+# %% ../../nbs/watch/02_calibrate.ipynb #ch027
+class ChartSimulation(NamedTuple):
+    "What the default detector's statistics do by chance"
+
+    chart: Chart
+    maxima: np.ndarray  # the largest combined statistic of each path
+    units: Standard  # of the cells
+    block: int
+    length: int  # frames of a path
+    excesses: float  # that a tail can be learnt from
+    memory: float
+    needed: int  # frames that a reference with this memory should have
+
+
+def simulate_chart(Z, window, block, horizon, n_resamples, rng, engine):
+    "Learn what to follow, and watch each fold of the reference by the others"
+    Z = Z[-MOST_FRAMES:]
+    N, found = len(Z), warn_if_short(Z)
+    block, lengths = min(chart_block(Z, block), N), window_lengths(window, N)
+    how = lengths, max(2, min(40, N // 10)), block, N >= 10 * block
+    seeds = spawn_seeds(rng, 2 + n_resamples)
+    folds = make_folds(Z, *how, seeds[0])
+    length = max(2, min(N // len(folds) // 2, horizon or N))
+
+    def peaks(task):
+        fold, seed = task
+        cells, features = fold
+        steps = len(features), max(lengths) - 1 + length, block
+        path = glued(*steps, np.random.default_rng(seed))
+        return cells.values(window_means(features[path], lengths))
+
+    tasks = [(folds[b % len(folds)], seed) for b, seed in enumerate(seeds[2:])]
+    run = engine.run(peaks, tasks, total=n_resamples, desc="calibrate")
+    values = np.array(list(run))
+    units = Standard(*np.array([gumbel_line(m) for m in values.max(1).T]).T)
+    chart = learn_chart(Z, *how, np.random.default_rng(seeds[1]))
+    new = np.vstack([fold.features[:, :2] for fold in folds])
+    k = min(MOST_EXCESSES, N / (2 * max(memory(z) for z in new.T)))
+    maxima = units.combine(values).max(1)
+    return ChartSimulation(chart, maxima, units, block, length, max(k, 1.0), *found)
+
+# %% ../../nbs/watch/02_calibrate.ipynb #ch030
+def _tails(y, k):
+    "Tail at y: on average, and 95 % bounds from what the scale may be"
+    rates = gamma.ppf((0.025, 0.975), k) / k
+    low, high = sorted(-np.expm1(-np.exp(-y * rates)))
+    return mean_tail(y, k), (float(low), float(high))
+
+
+def settle_chart(promise, simulated, seed) -> Calibration:
+    "The threshold of the default detector"
+    maxima, length, k = simulated.maxima, simulated.length, simulated.excesses
+    location, scale = gumbel_line(maxima)
+    y = stretched(-math.log(-math.log1p(-promise.tail_in(length))), k)
+    tail, bounds = _tails(y, k)
+    low, high = sorted(promise.estimate_in(t, length) for t in (*bounds, tail))[::2]
+    return Calibration(
+        rule=promise.rule,
+        target=promise.target,
+        horizon=promise.horizon,
+        threshold=float(location + scale * y),
+        estimate=promise.estimate_in(tail, length),
+        interval=(low, high),
+        how="Gumbel line",
+        block=simulated.block,
+        n_resamples=len(maxima),
+        seed=seed,
+        maxima=maxima,
+        run_length=run_length(_inside(tail), length, 0),
+        memory=simulated.memory,
+        needed=simulated.needed,
+        lengths=simulated.chart.cells.lengths,
     )

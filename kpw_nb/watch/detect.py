@@ -20,7 +20,7 @@ from kpw_nb.ground.core import (
     root_seed,
     spawn_seeds,
 )
-from ..ground.sample import check_sample
+from ..ground.sample import as_sample, check_sample
 from ..ground import store
 from ..ground.engine import Engine, one_thread
 from ..theory.kernels import KERNELS
@@ -30,6 +30,8 @@ from kpw_nb.watch.frames import (
     PairMean,
     PairMMD,
     PairProjected,
+    Axes,
+    FrameMap,
     Window,
     check_frames,
     check_reference,
@@ -39,6 +41,9 @@ from kpw_nb.watch.frames import (
 )
 from kpw_nb.watch.calibrate import (
     Calibration,
+    Cells,
+    Chart,
+    ChartSimulation,
     FamilyRate,
     OneLook,
     RunLength,
@@ -46,18 +51,97 @@ from kpw_nb.watch.calibrate import (
     check_block,
     check_promise,
     settle,
+    settle_chart,
     simulate,
+    simulate_chart,
 )
 
 # %% ../../nbs/watch/03_detect.ipynb #c003_1
 if TYPE_CHECKING:
     import pandas as pd
 
+# %% ../../nbs/watch/03_detect.ipynb #hi001
+class History(NamedTuple):
+    "The features of the last frames"
+
+    chart: Chart
+    rows: np.ndarray  # the last frame is the last row
+
+    def slide(self, x):
+        "The history when the frame `x` has come"
+        rows = np.vstack([self.rows, self.chart.map(x[None])])
+        return self._replace(rows=rows[-max(self.chart.cells.lengths) :])
+
+    def means(self) -> list:
+        "The mean of each length"
+        return [self.rows[-w:].mean(0) for w in self.chart.cells.lengths]
+
+    def value(self):
+        "The value of each cell"
+        return self.chart.cells.values(self.means())
+
+# %% ../../nbs/watch/03_detect.ipynb #hi004
+def onset(excess, length: int) -> int:
+    "How many of the last numbers have moved with the mean of `length` of them"
+    half = excess[-length:].mean() / 2
+    return int(np.cumsum(excess[::-1] - half).argmax()) + 1
+
+
+def excess_of(name, length, features, scale):
+    "Numbers of one member, positive where frames lie as their mean does"
+    m = features[-length:].mean(0)
+    if name == "columns":
+        j = np.abs(m / scale).argmax()
+        return features[:, j] * np.sign(m[j])
+    direction = m / max(np.linalg.norm(m), 1e-300)
+    return features @ direction
+
+# %% ../../nbs/watch/03_detect.ipynb #hi007
+_NAMED = 3
+
+
+def loudest_columns(features, cells: Cells) -> list:
+    "Numbers of the columns that moved most over these frames"
+    D = cells.width
+    moved = np.abs(features[:, cells.parts()["columns"]].mean(0))
+    size = np.maximum(moved[:D], moved[D:] / math.sqrt(2))
+    order = np.argsort(-size, kind="stable")[:_NAMED]
+    return [int(j) for j in order if size[j] >= size[order[0]] / 2]
+
+# %% ../../nbs/watch/03_detect.ipynb #hi009
+class Rang(NamedTuple):
+    "What stands behind the largest value"
+
+    member: str
+    window: int  # length of the window
+    frames: int  # that the deviation has lasted
+    columns: list  # numbers
+
+
+def _behind_pairs(window, cell) -> Rang:
+    "A statistic of pairs knows its window only"
+    length = len(window.frames) - window.n
+    return Rang(
+        type(window.statistic).__name__.removeprefix("Pair"), length, length, []
+    )
+
+
+def behind(windows, cell) -> Rang:
+    "What stands behind the value of a cell"
+    if not isinstance(windows[0], History):
+        return _behind_pairs(windows[cell], cell)
+    chart, rows = windows[0]
+    name, length = chart.cells.names()[cell]
+    scale = dict(zip(chart.cells.lengths, chart.cells.scale))[length]
+    part = rows[:, chart.cells.parts()[name]]
+    lasted = onset(excess_of(name, length, part, scale), length)
+    return Rang(name, length, lasted, loudest_columns(rows[-lasted:], chart.cells))
+
 # %% ../../nbs/watch/03_detect.ipynb #c089
 class _Moment(NamedTuple):
     "What a detector has seen"
 
-    windows: list[Window]  # one for each statistic
+    windows: list  # a Window for each statistic of pairs, or one History
     t: int = 0  # frames since `fit` or `reset`
     run: int = 0  # frames since the start, the last `reset` or the last alarm
     time: float | None = None  # the last time stamp
@@ -72,30 +156,39 @@ class DetectorState(Result):
     "What `KPWDetector.update` returns"
 
     t: int  # frames since `fit` or `reset`, the first is 0
-    statistic: float  # of the reference block against the window
+    statistic: float  # the largest of all members and windows, in their units
     threshold: float  # alarm above it
     alarm: bool  # is it above?
     run_length: int  # frames since the start, the last `reset` or the last alarm
+    member: str = ""  # what the largest statistic looks at
+    window: int = 0  # frames in its window
+    since: int = 0  # the frame at which its deviation began; below 0: in the reference
+    columns: str = ""  # names or numbers of the columns that moved most since then
 
 # %% ../../nbs/watch/03_detect.ipynb #c092
-def combined_value(windows, units):
-    "The combined statistic of the windows, a finite number"
-    statistic = float(units.combine(np.array([w.value() for w in windows])))
+def combined_value(windows, units) -> tuple:
+    "The largest statistic of the windows in its units, a finite number, and its cell"
+    values = np.hstack([w.value() for w in windows])
+    standard = (values - units.centre) / units.scale
+    statistic, cell = float(standard.max()), int(standard.argmax())
     if not math.isfinite(statistic):
         raise InputError(
             "a frame is too large: the statistic of its window is not finite",
             "divide each column by its scale, or use a bounded kernel such as "
             "'gaussian'",
         )
-    return statistic
+    return statistic, cell
 
 # %% ../../nbs/watch/03_detect.ipynb #c092_2
-def _next_moment(now: _Moment, x, time, units, threshold) -> tuple:
+def _next_moment(now: _Moment, x, time, learnt) -> tuple:
     "Where a detector stands after one more frame, and its next moment"
-    windows = now.slide(x)
-    statistic = combined_value(windows, units)
+    windows, threshold = now.slide(x), learnt.calibration.threshold
+    statistic, cell = combined_value(windows, learnt.units)
     alarm, run = statistic > threshold, now.run + 1
-    state = DetectorState(now.t, statistic, threshold, alarm, run)
+    rang = behind(windows, cell)
+    named = ", ".join(learnt.columns[j] for j in rang.columns)
+    place = rang.member, rang.window, now.t + 1 - rang.frames, named
+    state = DetectorState(now.t, statistic, threshold, alarm, run, *place)
     time = now.time if time is None else time
     return state, _Moment(windows, now.t + 1, 0 if alarm else run, time)
 
@@ -135,7 +228,7 @@ def _decode(v, name="option"):
     return classes[v["class"]](**{k: _decode(p, k) for k, p in v["of"].items()})
 
 # %% ../../nbs/watch/03_detect.ipynb #c113
-_VERSION = 3  # of the fields of a file; 0.2 wrote versions 1 and 2
+_VERSION = 4  # of the fields of a file; 0.2 wrote versions 1 and 2, 0.3 version 3
 _STATISTICS = {c.__name__: c for c in (PairMMD, PairMean, PairKPW, PairProjected)}
 
 
@@ -152,6 +245,23 @@ def _unpack_window(record, n):
     of = {k: _decode(v, k) for k, v in record["of"].items()}
     statistic = _STATISTICS[record["class"]](**of)
     return Window(statistic, n, record["frames"], record["pairs"])
+
+# %% ../../nbs/watch/03_detect.ipynb #hs001
+def _pack_history(history):
+    "A history as the store knows it"
+    chart = history.chart
+    kept = dict(start=chart.start, rows=history.rows)
+    kept |= dict(axes=chart.map.axes._asdict(), cells=chart.cells._asdict())
+    seen = chart.map._asdict()
+    del seen["axes"]
+    return kept | dict(map=seen)
+
+
+def _unpack_history(record):
+    "The inverse of `_pack_history`"
+    seen = FrameMap(axes=Axes(**record["axes"]), **record["map"])
+    cells = record["cells"] | dict(lengths=tuple(record["cells"]["lengths"]))
+    return History(Chart(seen, Cells(**cells), record["start"]), record["rows"])
 
 # %% ../../nbs/watch/03_detect.ipynb #c117
 def _fields_of(value, name):
@@ -173,6 +283,39 @@ _CALIBRATION = dict(
     n_resamples=store.number(19, integer=True),
     seed=store.number(0, integer=True),
     maxima=store.array_of((None,)),
+    run_length=store.number(0),
+    memory=store.number(1),
+    needed=store.number(0, integer=True),
+    lengths=store.list_of(store.number(1, integer=True)),
+)
+
+# %% ../../nbs/watch/03_detect.ipynb #hz000
+_VECTOR, _MATRIX = store.array_of((None,)), store.array_of((None, None))
+_COUNT, _POSITIVE = store.number(1, integer=True), store.number(5e-324)
+_AXES = dict(centre=_VECTOR, turn=_MATRIX, limit=_POSITIVE)
+_MAP = dict(
+    points=_MATRIX,
+    squares=store.array_of((None,), 0),
+    deviation=store.array_of((None,), 5e-324),
+    chosen=store.array_of((None,), 0),
+    bandwidth=_POSITIVE,
+    white=_MATRIX,
+    leading=_COUNT,
+    centre=_VECTOR,
+)
+_CELLS = dict(
+    lengths=store.list_of(_COUNT),
+    leading=_COUNT,
+    width=_COUNT,
+    means=lambda value, name: bool(store.number(0, 1, integer=True)(int(value), name)),
+    scale=store.array_of((None, None), 5e-324),
+)
+_HISTORY = dict(
+    start=_MATRIX,
+    rows=_MATRIX,
+    axes=store.record_of(_AXES),
+    cells=store.record_of(_CELLS),
+    map=store.record_of(_MAP),
 )
 
 # %% ../../nbs/watch/03_detect.ipynb #c118
@@ -189,16 +332,45 @@ _SCHEMA = dict(
     scale=store.array_of((None,), 5e-324),  # the smallest positive number
     reference=store.array_of((None, None)),
     windows=store.list_of(store.record_of(_WINDOW)),
+    history=store.optional(store.record_of(_HISTORY)),
+    columns=store.list_of(store.text),
     t=store.number(0, integer=True),
     run=store.number(0, integer=True),
     time=store.optional(store.number()),
 )
 
 # %% ../../nbs/watch/03_detect.ipynb #c118_1
+def _check_history(record, width):
+    "Raise if the arrays of a history do not fit each other; the number of its cells"
+    seen, cells = record["map"], record["cells"]
+    count, landmarks = len(seen["points"]), len(seen["chosen"])
+    longest = max(cells["lengths"], default=1)
+    features = 2 + cells["leading"] + 2 * width + landmarks
+    for name, array, shape in (
+        ("turn", record["axes"]["turn"], (width, width)),
+        ("axes.centre", record["axes"]["centre"], (width,)),
+        ("points", seen["points"], (count, width)),
+        ("squares", seen["squares"], (count,)),
+        ("deviation", seen["deviation"], (width,)),
+        ("white", seen["white"], (landmarks, landmarks)),
+        ("map.centre", seen["centre"], (features,)),
+        ("scale", cells["scale"], (len(cells["lengths"]), 2 * width)),
+        ("start", record["start"], (longest - 1, features)),
+    ):
+        store.array_of(shape)(array, name)
+    store.array_of((None,), 0, count - 1)(seen["chosen"], "chosen")
+    store.array_of((None, features))(record["rows"], "rows")
+    return len(_unpack_history(record).chart.cells.names())
+
+
 def _check_sizes(found, n, window):
     "Raise if arrays are not as large as the options and the statistics ask for"
     size, count = n + window, len(found["windows"])
     store.array_of((n, None))(found["reference"], "reference")
+    width = found["reference"].shape[1]
+    store.list_of(store.text, width)(found["columns"], "columns")
+    if found["history"] is not None:
+        count = _check_history(found["history"], width)
     store.array_of((count,))(found["centre"], "centre")
     store.array_of((count,))(found["scale"], "scale")
     for record in found["windows"]:
@@ -218,7 +390,9 @@ def _content(detector):
         calibration={f.name: getattr(found, f.name) for f in fields(found)},
         **learnt.units._asdict(),
         reference=learnt.reference,
-        windows=[_pack_window(window) for window in now.windows],
+        windows=[_pack_window(w) for w in now.windows if isinstance(w, Window)],
+        history=next(map(_pack_history, learnt.histories(now.windows)), None),
+        columns=learnt.columns,
         t=now.t,
         run=now.run,
         time=now.time,
@@ -253,31 +427,81 @@ class _Learnt(NamedTuple):
     reference: np.ndarray  # the frames that are compared
     units: Standard
     calibration: Calibration
+    columns: list  # names, or numbers as texts
+
+    @staticmethod
+    def histories(windows):
+        "Those windows that are histories"
+        return (w for w in windows if isinstance(w, History))
+
+
+def _learn_pairs(d, Z, options, root, engine) -> tuple:
+    "Statistics of pairs, their units, and the threshold from whole paths"
+    promise, n, block = options
+    train, paths, bounds = spawn_seeds(root, 3)
+    made = stream_statistics(d.candidates, d.method, Z, n, d.window, train)
+    run = simulate(made, Z, promise, n, block, d.n_resamples, paths, engine)
+    return made, run.units, settle(promise, run, root, bounds)
+
+
+def _learn_chart(d, Z, options, root, engine) -> tuple:
+    "The default: a chart, the units of its cells, and the threshold from folds"
+    promise, n, block = options
+    if len(Z) < _FEWEST:
+        raise InputError(
+            f"reference has {len(Z)} frames, fewer than {_FEWEST}",
+            "collect more",
+            argument="reference",
+        )
+    horizon = promise.horizon
+    run = simulate_chart(Z, d.window, block, horizon, d.n_resamples, root, engine)
+    return [run.chart], run.units, settle_chart(promise, run, root)
+
+# %% ../../nbs/watch/03_detect.ipynb #hl000
+_FEWEST = 20  # frames of a reference: four in each fold
+
+
+def _filled(statistic, learnt, window):
+    "A window, or a history, that is full of the end of the reference"
+    if isinstance(statistic, Chart):
+        return History(statistic, statistic.start)
+    return fill_window(statistic, learnt.reference, window)
+
+
+def _has_chart(detector):
+    "Does the detector follow the default's features, not statistics of pairs?"
+    d = detector
+    auto = isinstance(d.candidates, str) and d.candidates == "auto"
+    return auto and d.method == "refit" and d.calibration != "paper"
 
 
 def _learn(detector, reference, engine) -> _Learnt:
     "Choose statistics, and simulate paths of the reference for the threshold"
-    d = detector
-    promise, n, block = _check_options(d)
-    Z = check_reference(reference, n, d.window, d.n_reference)
-    root = root_seed(d.rng)
-    train, paths, bounds = spawn_seeds(root, 3)
+    options = _check_options(detector)
+    n = options.n
+    Z = check_reference(reference, n, detector.window, detector.n_reference)
+    named = as_sample(reference, "reference").columns
+    names = [str(c) for c in (range(Z.shape[1]) if named is None else named)]
+    root = root_seed(detector.rng)
+    learn = _learn_chart if _has_chart(detector) else _learn_pairs
     with one_thread():
-        made = stream_statistics(d.candidates, d.method, Z, n, d.window, train)
-        run = simulate(made, Z, promise, n, block, d.n_resamples, paths, engine)
-        found = settle(promise, run, root, bounds)
-    return _Learnt(made, Z[-n:].copy(), run.units, found)
+        made, units, found = learn(detector, Z, options, root, engine)
+    return _Learnt(made, Z[-n:].copy(), units, found, names)
 
 # %% ../../nbs/watch/03_detect.ipynb #c084_4
 def _restored(found, n, window) -> tuple:
     "What a saved detector had learnt, and its last moment"
     _check_sizes(found, n, window)
     windows = [_unpack_window(record, n) for record in found["windows"]]
+    statistics = [w.statistic for w in windows]
+    if found["history"] is not None:
+        windows = [_unpack_history(found["history"])]
+        statistics = [windows[0].chart]
     units = Standard(found["centre"], found["scale"])
     record = found["calibration"]
-    calibration = Calibration(**record | dict(interval=tuple(record["interval"])))
-    statistics = [w.statistic for w in windows]
-    learnt = _Learnt(statistics, found["reference"], units, calibration)
+    pairs = {k: tuple(record[k]) for k in ("interval", "lengths")}
+    kept = found["reference"], units, Calibration(**record | pairs), found["columns"]
+    learnt = _Learnt(statistics, *kept)
     return learnt, _Moment(windows, found["t"], found["run"], found["time"])
 
 # %% ../../nbs/watch/03_detect.ipynb #c084_5
@@ -288,6 +512,25 @@ def _check_fitted(detector):
             "this KPWDetector is not fitted yet; call fit(reference) first."
         )
 
+# %% ../../nbs/watch/03_detect.ipynb #hr001
+def row_labels(series, count):
+    "The index of a table, or positions"
+    import pandas as pd
+
+    labelled = isinstance(series, (pd.DataFrame, pd.Series))
+    return series.index if labelled else pd.RangeIndex(count)
+
+
+def trace_of(states, times, index) -> "pd.DataFrame":
+    "One row for each state of a detector"
+    import pandas as pd
+
+    columns = [f.name for f in fields(DetectorState)]
+    trace = pd.DataFrame({c: [getattr(s, c) for s in states] for c in columns})
+    if times is not None:
+        trace["time"] = list(times)
+    return trace.set_axis(index)
+
 # %% ../../nbs/watch/03_detect.ipynb #c080
 class KPWDetector(BaseEstimator):
     """Raises an alarm when the distribution of a stream changes.
@@ -297,7 +540,8 @@ class KPWDetector(BaseEstimator):
     Parameters
     ----------
     window : int, default 100
-        Frames that are compared with the reference.
+        Frames in the longest window. The default candidates look through windows of
+        1, 3, 10, 32 and 100 frames at once, as far as a fifth of the reference goes.
     method : {"refit", "pretrained"}, default "refit"
         "refit" searches anew at each frame; "pretrained" is the paper's.
     calibration : {"arl", "fwer", "paper"}, default "arl"
@@ -308,7 +552,9 @@ class KPWDetector(BaseEstimator):
     horizon : int, optional
         Frames that the FWER speaks of; ten windows unless given.
     candidates : projector or list of projectors, default "auto"
-        `KPWProjector`, `WitnessProjector` or `MeanProjector`, not fitted.
+        "auto" asks single frames and short windows, too; it is the quickest to ring.
+        Or `KPWProjector`, `WitnessProjector` or `MeanProjector`, not fitted, which are
+        followed in one window.
     block : int or "auto", default "auto"
         Frames in a bootstrap block; 1 treats frames as independent.
     n_resamples : int, default 199
@@ -402,8 +648,7 @@ class KPWDetector(BaseEstimator):
 
     def _filled(self):
         "Windows that are full of the end of the reference"
-        made, reference = self._learnt.statistics, self._learnt.reference
-        return [fill_window(s, reference, self.window) for s in made]
+        return [_filled(s, self._learnt, self.window) for s in self._learnt.statistics]
 
     def reset(self) -> Self:
         """Back to the end of the reference; the threshold stays.
@@ -419,8 +664,7 @@ class KPWDetector(BaseEstimator):
 
     def _advance(self, x, time) -> DetectorState:
         "Take one frame that has been checked"
-        threshold = self.calibration_.threshold
-        state, now = _next_moment(self._now, x, time, self._learnt.units, threshold)
+        state, now = _next_moment(self._now, x, time, self._learnt)
         if state.alarm and self.restart:
             now = now._replace(windows=self._filled())
         self._now = now
@@ -441,7 +685,9 @@ class KPWDetector(BaseEstimator):
         Returns
         -------
         DetectorState
-            With `t`, `statistic`, `threshold`, `alarm` and `run_length`.
+            With `t`, `statistic`, `threshold`, `alarm` and `run_length`; and, of the
+            largest statistic, its `member`, its `window`, the frame `since` which it
+            deviates, and the `columns` that moved most.
         """
         x = np.asarray(x)
         if x.ndim > 1:
@@ -470,22 +716,20 @@ class KPWDetector(BaseEstimator):
         Returns
         -------
         DataFrame
-            One row for each frame: t, statistic, threshold, alarm, run_length.
+            One row for each frame, with the fields of `DetectorState`, and `time` if
+            there are time stamps. The index is that of a `series` that has one.
         """
-        import pandas as pd
-
         _check_fitted(self)
         Z = check_frames(series, "series", self.n_features_in_)
-        times = check_times(times, len(Z), self._now.time)
+        stamps = check_times(times, len(Z), self._now.time)
         before = self._now
         try:
             with one_thread():
-                states = [self._advance(x, time) for x, time in zip(Z, times)]
+                states = [self._advance(x, time) for x, time in zip(Z, stamps)]
         except BaseException:  # an interrupt, too
             self._now = before
             raise
-        columns = [f.name for f in fields(DetectorState)]
-        return pd.DataFrame({c: [getattr(s, c) for s in states] for c in columns})
+        return trace_of(states, times, row_labels(series, len(Z)))
 
     def save(self, path) -> None:
         """Write the fitted detector, with all it has seen, to a file.

@@ -61,7 +61,7 @@ def check_reference(reference, n, window, n_reference=None):
         warnings.warn(
             f"reference has {len(Z)} frames, less than two windows of {window}: "
             "the threshold will be rough.",
-            stacklevel=3,  # the caller of `fit`
+            stacklevel=4,  # the caller of `fit`
         )
     return Z
 
@@ -353,3 +353,103 @@ def fill_window(statistic, reference, window):
     frames = statistic.represent(reference)
     pairs = statistic.pairs(frames, frames)
     return Window(statistic, n, frames[order], take(pairs, order))
+
+# %% ../../nbs/watch/01_frames.ipynb #fm001
+_FAR = 1e6  # deviations; squares of it are finite
+
+
+class Axes(NamedTuple):
+    "The reference's own coordinates"
+
+    centre: np.ndarray
+    turn: np.ndarray  # (D, D) principal axes, divided by their scales
+    limit: float  # the largest step from the centre
+
+    def __call__(self, Z):
+        with np.errstate(over="ignore"):
+            away = np.clip(Z - self.centre, -self.limit, self.limit)
+        return away @ self.turn
+
+
+def principal_axes(Z, ridge: float = 0.1) -> Axes:
+    "Principal axes of frames, in units of √(λ + ridge·λ₁)"
+    centre = Z.mean(0)
+    variances, vectors = np.linalg.eigh((Z - centre).T @ (Z - centre) / len(Z))
+    variances, vectors = np.maximum(variances[::-1], 0), vectors[:, ::-1]
+    top = variances[0] if variances[0] > 0 else 1.0  # frames that are all the same
+    turn = vectors / np.sqrt(variances + ridge * top)
+    return Axes(centre, turn, _FAR * math.sqrt(top))
+
+# %% ../../nbs/watch/01_frames.ipynb #fm004
+_NEAR = 3  # which neighbour; one or two odd frames of the reference shelter nobody
+_LEAST = 1e-6  # added to squares of distances: a logarithm needs it
+
+
+def squared_distances(A, B, B_squares):
+    "|a - b|² for rows of A and B"
+    squares = (A * A).sum(1)[:, None] + B_squares - 2 * A @ B.T
+    return np.maximum(squares, 0.0)
+
+
+def novelty(squares, gap=None):
+    "log distance to the third nearest frame, neighbours in time left out"
+    if gap is not None:
+        t = np.arange(len(squares))
+        squares = np.where(np.abs(t[:, None] - t) <= gap, np.inf, squares)
+    k = min(_NEAR, squares.shape[1]) - 1
+    return 0.5 * np.log(np.partition(squares, k, axis=1)[:, k] + _LEAST)
+
+# %% ../../nbs/watch/01_frames.ipynb #fm007
+_CLIP = 4.0  # deviations; what lies farther out is novelty's
+
+
+class FrameMap(NamedTuple):
+    "What one frame shows, beside a reference"
+
+    axes: Axes
+    points: np.ndarray  # the reference in its coordinates
+    squares: np.ndarray  # of their norms
+    deviation: np.ndarray  # of each column
+    chosen: np.ndarray  # landmarks, among the points
+    bandwidth: float
+    white: np.ndarray  # whitens the kernel at the landmarks
+    leading: int  # axes whose location counts
+    centre: np.ndarray  # mean features of the reference
+
+    def __call__(self, Z, gap=None):
+        "The features (frames, r); with a gap, of the reference's own frames"
+        P = self.axes(Z)
+        squares = squared_distances(P, self.points, self.squares)
+        with np.errstate(over="ignore"):
+            z = np.clip((Z - self.axes.centre) / self.deviation, -_CLIP, _CLIP)
+        near = np.exp(-squares[:, self.chosen] / (2 * self.bandwidth**2))
+        norm = 0.5 * np.log((P * P).sum(1) + _LEAST)
+        location = np.clip(P[:, : self.leading], -_CLIP, _CLIP)
+        scalars = novelty(squares, gap), norm
+        features = [*scalars, location, z, z * z, near @ self.white]
+        return np.column_stack(features) - self.centre
+
+# %% ../../nbs/watch/01_frames.ipynb #fm008
+def _whitened_kernel(squares, bandwidth):
+    "The matrix that whitens a Gaussian kernel at landmarks"
+    K = np.exp(-squares / (2 * bandwidth**2))
+    variances, vectors = np.linalg.eigh(np.atleast_2d(np.cov(K.T)))
+    top = max(variances[-1], 1e-12)
+    return vectors / np.sqrt(np.maximum(variances, 0) + 0.1 * top)
+
+
+def learn_map(Z, rank: int, gap: int) -> FrameMap:
+    "The features that a reference suggests, with `rank` landmarks"
+    axes = principal_axes(Z)
+    P = axes(Z)
+    squares, chosen = (P * P).sum(1), spread(len(P), rank)
+    moves, std = np.ptp(P, axis=0).any(), Z.std(0)
+    bandwidth = median_bandwidth(P) if moves else 1.0
+    white = _whitened_kernel(
+        squared_distances(P, P[chosen], squares[chosen]), bandwidth
+    )
+    deviation = np.where(std > 0, std, 1.0)
+    leading, nowhere = min(rank, 20, Z.shape[1]), np.zeros(1)
+    kept = axes, P, squares, deviation, chosen, bandwidth, white, leading
+    found = FrameMap(*kept, nowhere)
+    return found._replace(centre=found(Z, gap).mean(0))
