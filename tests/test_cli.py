@@ -28,7 +28,7 @@ from tables import (
 
 import kpw_nb.compare.twosample as twosample
 from kpw_nb import kpw_test
-from kpw_nb.show import cli
+from kpw_nb.show import cli, terminal
 from kpw_nb.ground.files import InputFile, read_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -336,7 +336,8 @@ def test_an_unexpected_error_is_no_answer(here, capsys, monkeypatch, name):
 def test_an_unexpected_error_in_a_process(here):
     "As a script sees it"
     code = (
-        "import sys; from kpw_nb.show import cli; cli._test_facts = None; "
+        "import sys; from kpw_nb.show import cli, testing; "
+        "testing._test_facts = None; "
         "sys.exit(cli.main())"
     )
     done = in_a_process(code, "test", "x.npy", "y.npy", *FAST)
@@ -406,7 +407,7 @@ def test_nothing_is_written_if_the_answer_cannot_be_printed(
     def fail(*args, **kw):
         raise RuntimeError("not today")
 
-    monkeypatch.setattr(cli.json, "dumps", fail)
+    monkeypatch.setattr(terminal.json, "dumps", fail)
     (here / "out.html").write_text("old")
     code, out, err = run(capsys, *words.split(), "out.html")
     assert (code, out) == (3, "") and "not today" in err
@@ -713,7 +714,7 @@ def test_too_large_for_memory(here, capsys, monkeypatch):
     def small(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(cli.np, "load", small)
+    monkeypatch.setattr(np, "load", small)
     code, out, err = run(capsys, "test", "x.npy", "y.npy")
     assert (code, out) == (
         2,
