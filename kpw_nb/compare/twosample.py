@@ -71,6 +71,7 @@ from kpw_nb.ground.sample import (
     Blocks,
     Sample,
     as_blocks,
+    as_source,
     as_samples,
     is_lazy,
     pool,
@@ -1354,6 +1355,7 @@ def _trained_test(t, X, Y, asked, root, run):
 def _test(t, X, Y, asked, root, run):
     "The test of samples that nothing was trained for"
     clock = _Clock()
+    X, Y = as_source(X), as_source(Y)
     if asked.is_free and (is_lazy(X) or is_lazy(Y)):
         X, Y = _gathered(t, X, Y)
     found, encoder = _designed(t, X, Y, asked), None
