@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .errors import InputError, InputWarning, option, verbatim
-from .sample import dataset_source
 from .table import called, column_order
 
 if TYPE_CHECKING:
@@ -864,6 +863,8 @@ def sources_of(x, y, options: dict):
         return None
     if sum(data.count_rows() for data, _ in found) <= _MANY:
         return None
+    from kpw_nb.ground.sample import dataset_source  # loads numba: only if needed
+
     (one, names), (two, others) = found
     column_order(tuple(names), tuple(others), (verbatim(x), verbatim(y)))
     X, Y = dataset_source(one, names, 1), dataset_source(two, names, 1)

@@ -13,10 +13,16 @@ import traceback
 from .. import __version__
 from ..ground.errors import InputError
 from ..ground.files import first_line
+from .comparing import add_equivalence, add_groups, add_plan
 from .studying import add_bench, add_demo, add_reproduce, demo_samples
 from .terminal import CommandParser, flag, help_end, say
 from .testing import add_test
-from .watching import add_detect
+from .watching import add_changes, add_detect, add_monitor
+
+# %% ../../nbs/show/09_cli.ipynb #c064_z
+COMMANDS: tuple = (add_test, add_groups, add_equivalence, add_plan)
+COMMANDS += (add_detect, add_changes, add_monitor)
+COMMANDS += (add_reproduce, add_demo, add_bench)
 
 # %% ../../nbs/show/09_cli.ipynb #c065
 def _parser():
@@ -37,7 +43,7 @@ def _parser():
     commands = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", parser_class=CommandParser
     )
-    for add in (add_test, add_detect, add_reproduce, add_demo, add_bench):
+    for add in COMMANDS:
         add(commands)
     return parser
 
@@ -89,6 +95,19 @@ def _flush():
 def _forget_output():
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
+# %% ../../nbs/show/09_cli.ipynb #c071_a
+def _can_print() -> bool:
+    "Is there a place for the answer, and can it take every letter?"
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")
+    if sys.stdout is None:
+        say("stdout is closed; send it to a file or to /dev/null")
+        return False
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    return True
+
 # %% ../../nbs/show/09_cli.ipynb #c072
 def main(argv=None) -> int:
     """The command `kpw-nb`: tests, detects, reproduces; its exit status.
@@ -111,6 +130,8 @@ def main(argv=None) -> int:
     kpw_nb ...
     0
     """
+    if not _can_print():
+        return 2
     try:
         args = _parser().parse_args(argv)
     except SystemExit as e:  # of --help, --version and errors of the parser

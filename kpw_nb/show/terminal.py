@@ -21,9 +21,16 @@ from ..ground.errors import InputError, InputWarning, verbatim
 from ..ground.files import first_line, is_number
 
 # %% ../../nbs/show/04_terminal.ipynb #c005
+def printable(text: str) -> str:
+    "The text without what would steer a terminal, and as its encoding can show it"
+    kept = "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return kept.encode(encoding, "backslashreplace").decode(encoding)
+
+
 def say(text):
     "One line to the person at the terminal"
-    print(f"kpw-nb: {' '.join(str(text).split())}", file=sys.stderr)
+    print(printable(f"kpw-nb: {' '.join(str(text).split())}"), file=sys.stderr)
 
 # %% ../../nbs/show/04_terminal.ipynb #c007_a
 def _would_overwrite(path, read):
@@ -271,4 +278,40 @@ def add_progress(p):
         "--progress",
         action="store_true",
         help="show progress on stderr even if that is no terminal",
+    )
+
+# %% ../../nbs/show/04_terminal.ipynb #c070
+SCHEMA = 1  # of what --json prints; answers.schema.json says what it means
+
+
+def as_answer(command: str, facts: dict) -> dict:
+    "Facts with the command that they are of, and the number of the schema"
+    return dict(schema=SCHEMA, kind=command) | facts
+
+
+def junit(command: str, cases: list) -> str:
+    "Comparisons as JUnit's XML; each has a name, an answer, and `failed`"
+    from xml.etree import ElementTree as tree
+
+    failed = sum(case["failed"] for case in cases)
+    counts = dict(tests=str(len(cases)), failures=str(failed), errors="0")
+    suite = tree.Element("testsuite", name=f"kpw-nb {command}", **counts)
+    for case in cases:
+        row = tree.SubElement(suite, "testcase", classname="kpw-nb", name=case["name"])
+        if case["failed"]:
+            tree.SubElement(row, "failure", message=case["answer"])
+        else:
+            tree.SubElement(row, "system-out").text = case["answer"]
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + tree.tostring(suite, "unicode")
+
+
+def add_outputs(p, fails: str):
+    "Where the answer goes, for machines"
+    p.add_argument(
+        "--junit", metavar="FILE.xml", help="write the answer as a JUnit test report"
+    )
+    p.add_argument(
+        "--fail-on-difference",
+        action="store_true",
+        help=f"end with exit code 1 {fails}",
     )

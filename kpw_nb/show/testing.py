@@ -6,26 +6,32 @@
 __all__ = []
 
 # %% ../../nbs/show/05_testing.ipynb #c003
+import argparse
 import shlex
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 
-from ..ground.errors import InputError
+from ..ground.errors import InputError, option
 from ..ground.files import read_samples
 from kpw_nb.show.terminal import (
     add_command,
+    add_outputs,
     add_progress,
     add_random,
     add_table,
     add_workers,
+    as_answer,
     as_json,
     as_list,
     check_target,
     computing,
+    junit,
     level,
+    printable,
     say,
     wants_bar,
+    whole_number,
     write_target,
 )
 
@@ -33,7 +39,7 @@ from kpw_nb.show.terminal import (
 def _test_command(args):
     "The command line that repeats a test"
     words = ["kpw-nb", "test", args.x] + as_list(args.y)
-    for option in ("label", "id", "columns", "drop", "strata", "clusters"):
+    for option in ("label", "id", "columns", "drop", "strata", "clusters", "names"):
         for value in as_list(getattr(args, option)):
             words += [f"--{option}", value]
     usual_words = dict(header="auto", scale="auto", missing="error", weigh="clusters")
@@ -41,6 +47,9 @@ def _test_command(args):
         if getattr(args, option) != usual:
             words += [f"--{option}", getattr(args, option)]
     words += ["--paired"] * args.paired
+    for option in ("blocks", "margin"):
+        if getattr(args, option) is not None:
+            words += [f"--{option}", str(getattr(args, option))]
     words += ["--method", args.method, "--n-resamples", str(args.n_resamples)]
     return shlex.join(words + ["--seed", str(args.seed), "--alpha", repr(args.alpha)])
 
@@ -59,15 +68,34 @@ def _test_facts(args, samples, result):
         rows_are = f"called as in the column {args.id!r}"
     facts = result.facts(alpha=args.alpha, names=samples.names, rows_are=rows_are)
     settings, command = _test_settings(args), _test_command(args)
-    return facts | dict(settings=settings, command=command, files=list(samples.files))
+    facts |= dict(settings=settings, command=command, files=list(samples.files))
+    return facts | dict(margin=_margin_facts(args, result))
 
 # %% ../../nbs/show/05_testing.ipynb #c026_a
+def split_names(text) -> tuple:
+    "The two names of --names"
+    names = tuple(name.strip() for name in text.split(","))
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
+        raise InputError(
+            f"--names {text}: two different names are needed",
+            "write them like --names before,after",
+        )
+    return names
+
+
+def _in_pieces(args):
+    "May rows stay in their files?"
+    designed = args.strata or args.clusters or args.paired or args.blocks
+    return not designed and args.missing != "drop" and args.method in ("auto", "stream")
+
+
 def _read_test_samples(args):
     "The samples of the command line"
+    names = split_names(args.names) if args.names else None
     columns = args.columns
     if columns:  # the design needs its columns, too
         columns = columns + [c for c in (args.strata, args.clusters) if c is not None]
-    return read_samples(
+    samples = read_samples(
         args.x,
         args.y,
         label=args.label,
@@ -75,30 +103,103 @@ def _read_test_samples(args):
         columns=columns,
         drop=args.drop,
         header=args.header,
+        missing=args.missing,
+        in_pieces=_in_pieces(args),
+    )
+    return samples if names is None else replace(samples, names=names)
+
+# %% ../../nbs/show/05_testing.ipynb #c026_u
+def _check_answered(args, result):
+    "Raise if a script asks for a level that these rows can never reach"
+    from kpw_nb.compare.twosample import is_unanswered
+
+    if args.fail_on_difference and not result.partial:
+        if is_unanswered(result, args.alpha):
+            raise InputError(
+                f"these rows allow no p-value below {result.smallest_pvalue:.2g}, so "
+                f"at level {args.alpha:g} a difference could never be found",
+                "collect more rows (clusters, pairs), or raise {alpha}",
+            )
+
+
+def _margin_facts(args, result):
+    "Is the difference large enough to count? Unless it is shown to be smaller, it is"
+    if args.margin is None or not result.pvalue <= args.alpha:
+        return None
+    effect = result.effect(0.9)
+    low, high = map(float, effect.interval)
+    return dict(
+        margin=args.margin,
+        auc=float(effect.auc),
+        interval=[low, high],
+        confidence=0.9,
+        counts=high >= 0.5 + args.margin,
+    )
+
+
+def _margin_words(m):
+    "The margin in a line"
+    low, high = (f"{100 * v:.1f}" for v in m["interval"])
+    words = "smaller than" if not m["counts"] else "not shown to be smaller than"
+    return (
+        f"AUC {100 * m['auc']:.1f} % ({low} to {high}), {words} "
+        f"{50 + 100 * m['margin']:g} %"
     )
 
 # %% ../../nbs/show/05_testing.ipynb #c026
+def _clusters_of(args, samples):
+    "The clusters: a column, or blocks of neighbouring rows"
+    if args.blocks is None:
+        return args.clusters
+    if args.clusters is not None or args.paired:
+        raise InputError(
+            "--blocks makes clusters of neighbouring rows, so it goes neither with "
+            "--clusters nor with --paired",
+            "leave one of them out",
+        )
+    return tuple(
+        sign * (1 + np.arange(len(sample)) // args.blocks)
+        for sign, sample in ((1, samples.X), (-1, samples.Y))
+    )
+
+
+def _check_reach(args):
+    "Can so many relabellings answer a question at this level at all?"
+    given = args.n_resamples
+    if given != "auto" and 1 / (1 + given) > args.alpha * (1 + 1e-9):
+        least = int(np.ceil(1 / args.alpha)) - 1
+        raise InputError(
+            f"{given} relabellings can never reach p = {args.alpha:g}, so no "
+            "difference would be found whatever the data say",
+            f"say {option('n_resamples', 'auto')}, or at least {least}",
+        )
+
+
 def _tested(args):
     "The result of the test that the command line asks for, and its facts"
+    _check_reach(args)
     samples = _read_test_samples(args)
-    from kpw_nb.compare.twosample import kpw_test
+    from kpw_nb.compare.twosample import is_unanswered, kpw_test
 
+    options = dict(
+        strata=args.strata,
+        clusters=_clusters_of(args, samples),
+        paired=args.paired,
+        weigh=args.weigh,
+        scale=None if args.scale == "none" else args.scale,
+        missing=args.missing,
+        method=args.method,
+        n_resamples=args.n_resamples,
+        rng=args.seed,
+        workers=args.workers,
+        progress=wants_bar(args),
+    )
     with computing(samples.names):
-        result = kpw_test(
-            samples.X,
-            samples.Y,
-            strata=args.strata,
-            clusters=args.clusters,
-            paired=args.paired,
-            weigh=args.weigh,
-            scale=None if args.scale == "none" else args.scale,
-            missing=args.missing,
-            method=args.method,
-            n_resamples=args.n_resamples,
-            rng=args.seed,
-            workers=args.workers,
-            progress=wants_bar(args),
-        )
+        result = kpw_test(samples.X, samples.Y, **options)
+        if is_unanswered(result, args.alpha) and not result.partial:
+            options["n_resamples"] = int(np.ceil(2 / args.alpha)) - 1
+            result = kpw_test(samples.X, samples.Y, **options)
+        _check_answered(args, result)
         facts = _test_facts(args, samples, result)
     return result, facts
 
@@ -132,23 +233,51 @@ def _check_report(args):
         )
 
 # %% ../../nbs/show/05_testing.ipynb #c030
+def _test_text(args, facts):
+    "What is printed"
+    from kpw_nb.show.report import answer_text
+
+    if args.json:
+        return as_json(as_answer("test", facts))
+    text = answer_text(facts)
+    if facts["margin"]:
+        text += f"\n  {'margin':<12}  {_margin_words(facts['margin'])}"
+    return printable(text)
+
+
+def _counts(facts):
+    "Is there a difference that counts?"
+    margin = facts["margin"]
+    return facts["different"] and (margin is None or margin["counts"])
+
+
+def _write_test(args, result, facts):
+    "The page and the test report"
+    from kpw_nb.show.report import report_page
+
+    if args.report:
+        write_target(args.report, report_page(result, facts))
+    if args.junit:
+        name = " and ".join(facts[k]["name"] for k in "XY")
+        case = dict(name=name, answer=facts["answer"], failed=bool(_counts(facts)))
+        write_target(args.junit, junit("test", [case]))
+
+
 def _run_test(args):
     "kpw-nb test"
     _check_report(args)
+    check_target(args.junit, "--junit", args.x, args.y)
     result, facts = _tested(args)
-    # after the files were read: a name that is wrong should be reported at once
-    from kpw_nb.show.report import answer_text, report_page
-
-    text = as_json(facts) if args.json else answer_text(facts)
-    if args.report and not result.partial:
-        write_target(args.report, report_page(result, facts))
-        if not args.json:
+    text = _test_text(args, facts)
+    if not result.partial:
+        _write_test(args, result, facts)
+        if args.report and not args.json:
             text += f"\n  {'report':<12}  {args.report}"
     print(text)
     _test_notes(args, result)
     if result.partial:
         return 130
-    return int(args.fail_on_difference and facts["different"])
+    return int(args.fail_on_difference and bool(_counts(facts)))
 
 # %% ../../nbs/show/05_testing.ipynb #c060_b
 def _add_roles(p):
@@ -158,6 +287,11 @@ def _add_roles(p):
         metavar="COLUMN",
         help="the column whose two values tell the samples apart, for one file with "
         "both",
+    )
+    p.add_argument(
+        "--names",
+        metavar="A,B",
+        help="what the two samples are called (default: as their files or labels)",
     )
     p.add_argument(
         "--id",
@@ -179,6 +313,12 @@ def _add_design(p):
         help="whole clusters carry the label: donor, patient, user, file",
     )
     p.add_argument(
+        "--blocks",
+        type=whole_number(2),
+        metavar="N",
+        help="rows in order of time: N neighbouring rows carry the label together",
+    )
+    p.add_argument(
         "--paired",
         action="store_true",
         help="row i of X goes with row i of Y; with --clusters, every cluster is in "
@@ -192,7 +332,7 @@ def _add_design(p):
     )
 
 # %% ../../nbs/show/05_testing.ipynb #c060_1_a
-def _add_encoding(p):
+def add_encoding(p):
     "How columns become numbers"
     p.add_argument(
         "--scale",
@@ -235,14 +375,27 @@ def _add_answer(p):
         metavar="FILE.html",
         help="write one self-contained page with pictures and how to repeat the run",
     )
+    add_outputs(p, "if the samples differ")
     p.add_argument(
-        "--fail-on-difference",
-        action="store_true",
-        help="end with exit code 1 if the samples differ",
+        "--margin",
+        type=_margin,
+        metavar="NUMBER",
+        help="a difference counts only if it may be at least this large: how far the "
+        "AUC, the share of right guesses from one row of each, is above one half",
     )
 
+
+def _margin(text):
+    "A type for margins: numbers between 0 and 1/2"
+    value = level(text)
+    if value >= 0.5:
+        raise argparse.ArgumentTypeError(
+            f"give a number between 0 and 0.5, such as 0.05, not {text!r}"
+        )
+    return value
+
 # %% ../../nbs/show/05_testing.ipynb #c061_a
-def _add_samples(p):
+def add_samples(p):
     "The files of a test"
     p.add_argument(
         "x",
@@ -282,7 +435,7 @@ def add_test(commands):
         _TEST_EXAMPLES,
         "the samples differ (only with --fail-on-difference)",
     )
-    for add in (_add_samples, _add_roles, _add_design, _add_encoding):
+    for add in (add_samples, _add_roles, _add_design, add_encoding):
         add(p)
     _add_decision(p)
     _add_answer(p)

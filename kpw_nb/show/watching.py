@@ -6,22 +6,33 @@
 __all__ = []
 
 # %% ../../nbs/show/07_watching.ipynb #c003
+import os
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ..ground.errors import InputError
-from ..ground.files import as_numbers, name_some, read_table, same_columns
+from kpw_nb.ground.files import (
+    as_numbers,
+    name_some,
+    read_table,
+    read_two,
+    same_columns,
+)
+from .comparing import finish, plain_data, result_text
 from kpw_nb.show.terminal import (
     add_command,
     add_progress,
     add_random,
     add_table,
     add_workers,
+    add_outputs,
+    as_answer,
     as_json,
     check_target,
     computing,
+    level,
     real_number,
     wants_bar,
     whole_number,
@@ -49,6 +60,16 @@ def _reference_rows(given, n, window, name):
         )
     return rows
 
+# %% ../../nbs/show/07_watching.ipynb #c034_s
+def _seconds(table, column):
+    "Time stamps as seconds since 1970"
+    if column.isna().any():
+        raise InputError(
+            f"{table.path}: the time stamps in {column.name!r} have gaps",
+            "fill them, or leave {time} out",
+        )
+    return column.to_numpy("datetime64[us]").astype(np.int64) / 1e6
+
 # %% ../../nbs/show/07_watching.ipynb #c034
 def _without_time(table, time):
     "The table without its time stamps, and these"
@@ -65,8 +86,11 @@ def _without_time(table, time):
             f"{table.path}: only the time stamps are left",
             "keep at least one other column",
         )
-    stamps = as_numbers(replace(table, frame=table.frame[[time]]))
+    column = table.frame[time]
     rest = replace(table, frame=table.frame.drop(columns=time))
+    if column.dtype.kind == "M":
+        return rest, _seconds(table, column)
+    stamps = as_numbers(replace(table, frame=table.frame[[time]]))
     return rest, stamps.values[:, 0]
 
 # %% ../../nbs/show/07_watching.ipynb #c034_c
@@ -99,10 +123,11 @@ def _cut_series(args, series, times):
 def _watched(args):
     "Reference and watched frames of the command line"
     options = dict(columns=args.columns, drop=args.drop, header=args.header)
-    series, times = _without_time(read_table(args.series, **options), args.time)
     if args.reference is None:
+        series, times = _without_time(read_table(args.series, **options), args.time)
         return _cut_series(args, series, times)
-    normal = read_table(args.reference, **options)
+    table, normal = read_two(args.series, args.reference, **options)
+    series, times = _without_time(table, args.time)
     rest = normal.frame.drop(columns=args.time or [], errors="ignore")
     both = same_columns(series, replace(normal, frame=rest))
     frames, reference = (as_numbers(t).values for t in both)
@@ -208,7 +233,11 @@ def _run_detect(args):
     watched = _watched(args)
     calibration, trace = _detected(args, watched)
     facts = _detect_facts(args, watched, calibration, trace)
-    text = as_json(facts) if args.json else _detect_text(facts, args.out)
+    text = (
+        as_json(as_answer("detect", facts))
+        if args.json
+        else _detect_text(facts, args.out)
+    )
     if args.out:
         write_target(args.out, trace.to_csv(index=False))
     print(text)
@@ -313,3 +342,226 @@ def add_detect(commands):
     add_random(p, 19, 10**5, "simulated paths of the calibration")
     for add in (add_workers, add_table, add_progress):
         add(p)
+
+# %% ../../nbs/show/07_watching.ipynb #c081
+def _changes_facts(args, table, found):
+    "What there is to say about changes; rows are counted from 1"
+    count = len(found.changes)
+    answer = f"No change was found (p = {found.pvalue:.3g})."
+    if count:
+        at = ", ".join(str(t + 1) for t in found.changes)
+        rows = "s" if count > 1 else ""
+        answer = f"The distribution changes at row{rows} {at} (p = {found.pvalue:.3g})."
+    changes = [
+        dict(row=int(t) + 1, pvalue=float(p), first=int(s[0]) + 1, last=int(s[-1]) + 1)
+        for t, p, s in zip(found.changes, found.pvalues, found.confidence_sets)
+    ]
+    return dict(
+        answer=answer,
+        different=bool(count),
+        pvalue=float(found.pvalue),
+        changes=changes,
+        block=int(found.block),
+        alpha=args.alpha,
+        seed=int(found.seed),
+        files=[file.facts() for file in table.file.all],
+    )
+
+
+def _run_changes(args):
+    "kpw-nb changes"
+    check_target(args.junit, "--junit", args.series)
+    options = dict(columns=args.columns, drop=args.drop, header=args.header)
+    table, _ = _without_time(read_table(args.series, **options), args.time)
+    sample = as_numbers(table)
+    from kpw_nb.watch.segment import kpw_changepoint
+
+    with computing():
+        found = kpw_changepoint(
+            sample.values,
+            alpha=args.alpha,
+            max_changes=args.max_changes,
+            n_resamples=args.n_resamples,
+            rng=args.seed,
+            workers=args.workers,
+            progress=wants_bar(args),
+        )
+    facts = _changes_facts(args, table, found)
+    rows = [
+        (f"row {c['row']}", f"p = {c['pvalue']:.3g}, from {c['first']} to {c['last']}")
+        for c in facts["changes"]
+    ]
+    rows.append(("method", f"level {args.alpha:g}, blocks of {found.block} rows"))
+    text = result_text(facts["answer"], rows)
+    return finish(args, "changes", facts, text, facts["different"])
+
+# %% ../../nbs/show/07_watching.ipynb #c082
+def add_changes(commands):
+    "The command `changes`"
+    p = add_command(
+        commands,
+        "changes",
+        _run_changes,
+        "did a series change, and where?",
+        ["kpw-nb changes series.csv", "kpw-nb changes series.csv --time t --json"],
+        "a change was found (only with --fail-on-difference)",
+    )
+    p.add_argument("series", metavar="SERIES", help="one row a frame, in order")
+    p.add_argument("--time", metavar="COLUMN", help="time stamps, not compared")
+    p.add_argument(
+        "--alpha",
+        type=level,
+        default=0.05,
+        metavar="LEVEL",
+        help="chance of any false change (default: 0.05)",
+    )
+    p.add_argument(
+        "--max-changes", type=whole_number(1), metavar="N", help="stop after so many"
+    )
+    add_outputs(p, "if a change was found")
+    add_random(p, 19, 10**6, "permutations of each test", 199)
+    for add in (add_workers, add_table, add_progress):
+        add(p)
+
+# %% ../../nbs/show/07_watching.ipynb #c091
+def _run_init(args):
+    "kpw-nb monitor init"
+    check_target(args.monitor, "MONITOR", args.reference)
+    if os.path.exists(args.monitor) and not args.replace:
+        raise InputError(
+            f"{args.monitor} exists already, and with it its history",
+            "give another name, or start anew with --replace",
+        )
+    options = dict(columns=args.columns, drop=args.drop, header=args.header)
+    table = read_table(args.reference, **options)
+    from kpw_nb.watch.monitor import KPWMonitor
+
+    how = dict(promise=args.promise, alpha=args.alpha, arl=args.arl)
+    with computing():
+        monitor = KPWMonitor(**how, missing=args.missing, rng=args.seed)
+        monitor.fit(table.frame)
+    monitor.save(args.monitor)
+    answer = f"{args.monitor} knows {len(table.frame):,} rows of {table.name}."
+    facts = dict(answer=answer, rows=len(table.frame), columns=list(table.frame), **how)
+    text = result_text(answer, [("next", f"kpw-nb monitor check {args.monitor} BATCH")])
+    print(as_json(as_answer("monitor init", facts)) if args.json else text)
+    return 0
+
+
+def _run_check(args):
+    "kpw-nb monitor check"
+    from kpw_nb.watch.monitor import KPWMonitor
+
+    check_target(args.junit, "--junit", args.monitor, args.batch)
+    with computing():
+        monitor = _loaded(KPWMonitor, args.monitor)
+        table = read_table(args.batch, drop=args.drop, header=args.header)
+        found = monitor.check(table.frame)
+    facts = plain_data(found.facts())
+    facts["files"] = [file.facts() for file in table.file.all]
+    code = finish(args, "monitor check", facts, _check_text(found), found.alarm)
+    monitor.save(args.monitor)
+    return code
+
+
+def _check_text(found):
+    answer = found.facts()["answer"]
+    return result_text(answer, found._rows())
+
+
+def _loaded(monitor, path):
+    "A monitor of a file"
+    if not os.path.exists(path):
+        raise InputError(
+            f"{path} does not exist", f"kpw-nb monitor init {path} REFERENCE makes it"
+        )
+    return monitor.load(path)
+
+
+def _run_history(args):
+    "kpw-nb monitor history"
+    from kpw_nb.watch.monitor import KPWMonitor
+
+    with computing():
+        history = _loaded(KPWMonitor, args.monitor).history
+    rows, alarms = plain_data(history), int(history["alarm"].sum())
+    answer = f"{len(rows)} batches, {alarms} with an alarm."
+    facts = dict(answer=answer, alarms=alarms, batches=rows)
+    text = f"{answer}\n{history.to_string(index=False)}" if rows else answer
+    print(as_json(as_answer("monitor history", facts)) if args.json else text)
+    return 0
+
+# %% ../../nbs/show/07_watching.ipynb #c092
+def _add_init(steps):
+    "monitor init"
+    p = add_command(
+        steps,
+        "init",
+        _run_init,
+        "learn what is ordinary",
+        ["kpw-nb monitor init sales.kpw usual.csv"],
+    )
+    p.add_argument("monitor", metavar="MONITOR", help="the file that is made")
+    p.add_argument("reference", metavar="REFERENCE", help="a table of ordinary rows")
+    p.add_argument(
+        "--promise",
+        choices=("fwer", "fdr", "arl"),
+        default="fwer",
+        help="no false alarm ever but with --alpha, at most a share --alpha of alarms "
+        "false, or --arl batches to a false alarm (default: fwer)",
+    )
+    p.add_argument("--alpha", type=level, default=0.05, metavar="LEVEL", help="(0.05)")
+    p.add_argument(
+        "--arl", type=real_number, default=1000.0, metavar="N", help="(1000)"
+    )
+    p.add_argument(
+        "--missing", choices=("error", "indicator"), default="error", help="(error)"
+    )
+    p.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help="(0)")
+    p.add_argument("--replace", action="store_true", help="forget an older monitor")
+    add_table(p)
+
+
+def _add_check(steps):
+    "monitor check"
+    p = add_command(
+        steps,
+        "check",
+        _run_check,
+        "compare a batch with what is ordinary",
+        ["kpw-nb monitor check sales.kpw monday.csv --fail-on-difference"],
+        "there was an alarm (only with --fail-on-difference)",
+    )
+    p.add_argument("monitor", metavar="MONITOR", help="a file that init made")
+    p.add_argument("batch", metavar="BATCH", help="a table with the same columns")
+    add_outputs(p, "if there was an alarm")
+    add_table(p)
+
+
+def add_monitor(commands):
+    "The command `monitor` with its three steps"
+    p = add_command(
+        commands,
+        "monitor",
+        None,
+        "compare batch after batch with a reference, with one promise over all",
+        [
+            "kpw-nb monitor init sales.kpw usual.csv",
+            "kpw-nb monitor check sales.kpw monday.csv",
+            "kpw-nb monitor history sales.kpw",
+        ],
+    )
+    steps = p.add_subparsers(
+        dest="step", required=True, metavar="STEP", parser_class=type(p)
+    )
+    _add_init(steps)
+    _add_check(steps)
+    p = add_command(
+        steps,
+        "history",
+        _run_history,
+        "list all batches",
+        ["kpw-nb monitor history sales.kpw"],
+    )
+    p.add_argument("monitor", metavar="MONITOR", help="a file that init made")
+    p.add_argument("--json", action="store_true", help="print everything as JSON")
