@@ -334,7 +334,7 @@ def _check_slips(texts, figures, where):
         raise InputError(
             f"{where} holds numbers, but {_first_other(texts, figures)} is none",
             "fix it, leave it empty if it is unknown, or leave the column out with "
-            "{drop}",
+            f"{option('drop', texts.name)}",
         )
 
 # %% ../../nbs/ground/05_files.ipynb #c047
@@ -830,6 +830,12 @@ class Samples:
     names: tuple  # what they are called: their files, or their labels
     files: tuple  # name, bytes and sha256 of each file
 
+# %% ../../nbs/ground/05_files.ipynb #c094_n
+def _two_names(x, y) -> tuple:
+    "What two places are called: by their last part, if that tells them apart"
+    names = tuple(Path(str(p)).name for p in (x, y))
+    return names if names[0] != names[1] else (str(x), str(y))
+
 # %% ../../nbs/ground/05_files.ipynb #c094_a
 _MANY = 40_000  # rows of both samples that are read into memory
 
@@ -871,7 +877,7 @@ def sources_of(x, y, options: dict):
     files = [
         InputFile(str(p), parts=tuple(map(InputFile, paths_of(p)))) for p in (x, y)
     ]
-    return Samples(X, Y, tuple(Path(p).name for p in (x, y)), tuple(files))
+    return Samples(X, Y, _two_names(x, y), tuple(files))
 
 # %% ../../nbs/ground/05_files.ipynb #c094
 def _two_files(x, y, label, options, in_pieces=False):
@@ -888,7 +894,7 @@ def _two_files(x, y, label, options, in_pieces=False):
         if found := sources_of(str(x), str(y), chosen):
             return found
     A, B = same_columns(*read_two(x, y, **options))
-    return Samples(A.frame, B.frame, (A.name, B.name), (A.file, B.file))
+    return Samples(A.frame, B.frame, _two_names(A.path, B.path), (A.file, B.file))
 
 # %% ../../nbs/ground/05_files.ipynb #c094_b
 def _two_values(t, label):

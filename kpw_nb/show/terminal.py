@@ -65,6 +65,8 @@ def write_target(path, content):
     "Text or bytes, whole or not at all; a disk that refuses gets its line"
     from kpw_nb.ground.store import write_whole
 
+    if isinstance(content, str):  # the name of a file may be no UTF-8
+        content = content.encode("utf-8", "backslashreplace")
     try:
         write_whole(path, content)
     except OSError as e:
