@@ -202,7 +202,7 @@ def test_a_level_out_of_reach_is_no_answer(here, capsys):
 
 
 def test_reject_warns_of_a_level_out_of_reach(data):
-    "It has been False without a word. Mutation: leave out `warn_if_unanswerable`"
+    "It has been False without a word. Mutation: leave out the warning in `rejects`"
     result = kpw_test(*data, n_resamples=19, rng=0)
     with pytest.warns(UserWarning, match="n_resamples=999 or more"):
         assert not result.reject(0.001)

@@ -510,7 +510,7 @@ def _within_both(X: Columns, Y: Columns, labels: dict) -> tuple:
     strata, n = labels["strata"], len(X)
     lonely, _ = _lonely(strata, n)
     if len(lonely) in (0, len(strata.names)):
-        return X, Y, labels, ""
+        return (X, Y), labels, ""
     kept = ~np.isin(strata.codes, lonely)
     rows = np.flatnonzero(kept)
     labels = {k: _only(v, rows) for k, v in labels.items()}
@@ -519,7 +519,8 @@ def _within_both(X: Columns, Y: Columns, labels: dict) -> tuple:
     out = f"{(~kept[:n]).sum()} + {(~kept[n:]).sum()} rows"
     words = f"set aside, as they are in one sample only: strata {names}{more} ({out})"
     warnings.warn(InputWarning(f"{words[0].upper()}{words[1:]}."), stacklevel=6)
-    return X.take(rows[rows < n]), Y.take(rows[rows >= n] - n), labels, words
+    both = X.take(rows[rows < n]), Y.take(rows[rows >= n] - n)
+    return both, labels, words
 
 # %% ../../nbs/compare/02_designs.ipynb #c031_6
 class Designed(NamedTuple):
@@ -558,13 +559,15 @@ def read_design(X, Y, options: DesignOptions, missing: str = "error") -> Designe
     dropped = 0, 0
     if missing == "drop":  # a row without a label goes, too
         pairs = options.paired and options.clusters is None
-        (X, Y), labels, dropped = _without_gaps(X, Y, labels, pairs)
+        both, labels, dropped = _without_gaps(X, Y, labels, pairs)
+        X, Y = both
     labels |= {k: read_labels(v, k, X, Y) for k, v in named.items()}
     if named:
         X, Y = _without(X, named.values()), _without(Y, named.values())
     words = ""
     if "strata" in labels and not options.paired:
-        X, Y, labels, words = _within_both(X, Y, labels)
+        both, labels, words = _within_both(X, Y, labels)
+        X, Y = both
     design = make_design(X, Y, labels, options)
     if words:
         design = replace(design, description=f"{design.description}; {words}")

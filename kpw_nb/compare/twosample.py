@@ -967,8 +967,8 @@ def is_unanswered(result, alpha: float) -> bool:
     return alpha < result.smallest_pvalue and not known
 
 
-def warn_if_unanswerable(result, alpha: float) -> None:
-    "Warn if not even the clearest difference could have been found"
+def rejects(result, alpha: float) -> bool:
+    "Is p at most alpha? A warning if not even the clearest difference could be found"
     if 0 < alpha and is_unanswered(result, alpha):
         text = (
             f"{result.n_resamples} relabellings cannot give a p-value below "
@@ -976,6 +976,7 @@ def warn_if_unanswerable(result, alpha: float) -> None:
             f"{alpha:g}; pass {option('n_resamples', math.ceil(1 / alpha) - 1)} or more"
         )
         warnings.warn(InputWarning(text), stacklevel=3)
+    return bool(result.pvalue <= alpha)
 
 # %% ../../nbs/compare/11_twosample.ipynb #c036
 @dataclass(frozen=True, repr=False, eq=False)
@@ -1057,9 +1058,7 @@ class KPWTestResult(Result):
 
     def reject(self, alpha: float = 0.05) -> bool:
         "Reject 'same distribution' at this level?"
-        alpha = check_number(alpha, "alpha", 0, 1)
-        warn_if_unanswerable(self, alpha)
-        return bool(self.pvalue <= alpha)
+        return rejects(self, check_number(alpha, "alpha", 0, 1))
 
     @cached_property
     def projector(self):

@@ -871,7 +871,8 @@ def sources_of(x, y, options: dict):
         return None
     from kpw_nb.ground.sample import dataset_source  # loads numba: only if needed
 
-    (one, names), (two, others) = found
+    one, two = (data for data, _ in found)
+    names, others = (kept for _, kept in found)
     column_order(tuple(names), tuple(others), (verbatim(x), verbatim(y)))
     X, Y = dataset_source(one, names, 1), dataset_source(two, names, 1)
     files = [

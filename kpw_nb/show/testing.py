@@ -39,17 +39,17 @@ from kpw_nb.show.terminal import (
 def _test_command(args):
     "The command line that repeats a test"
     words = ["kpw-nb", "test", args.x] + as_list(args.y)
-    for option in ("label", "id", "columns", "drop", "strata", "clusters", "names"):
-        for value in as_list(getattr(args, option)):
-            words += [f"--{option}", value]
+    for name in ("label", "id", "columns", "drop", "strata", "clusters", "names"):
+        for value in as_list(getattr(args, name)):
+            words += [f"--{name}", value]
     usual_words = dict(header="auto", scale="auto", missing="error", weigh="clusters")
-    for option, usual in usual_words.items():
-        if getattr(args, option) != usual:
-            words += [f"--{option}", getattr(args, option)]
+    for name, usual in usual_words.items():
+        if getattr(args, name) != usual:
+            words += [f"--{name}", getattr(args, name)]
     words += ["--paired"] * args.paired
-    for option in ("blocks", "margin"):
-        if getattr(args, option) is not None:
-            words += [f"--{option}", str(getattr(args, option))]
+    for name in ("blocks", "margin"):
+        if getattr(args, name) is not None:
+            words += [f"--{name}", str(getattr(args, name))]
     words += ["--method", args.method, "--n-resamples", str(args.n_resamples)]
     return shlex.join(words + ["--seed", str(args.seed), "--alpha", repr(args.alpha)])
 
