@@ -703,7 +703,7 @@ def read_two(x, y, header="auto", missing="error", **options) -> tuple:
     options = dict(columns=(), drop=(), label=None, id=None) | options
     tables, lacking = [], []
     for path in (x, y):
-        parts, lacks = [], set()
+        parts, lacks = [], set[str]()
         for p in paths_of(path):
             parts.append(_read_one(p, options, header, None, missing, lacks))
         tables.append(_joined(parts, str(path)))
@@ -863,7 +863,7 @@ def sources_of(x, y, options: dict):
         import pyarrow.dataset  # noqa: F401
     except ImportError:
         return None
-    lacks = set(), set()
+    lacks = set[str](), set[str]()
     found = [_dataset(p, options, k) for p, k in zip((x, y), lacks)]
     if None in found or lacks[0] & lacks[1]:
         return None
