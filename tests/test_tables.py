@@ -761,7 +761,10 @@ def test_sources_give_one_answer(tmp_path):
     try:
         import duckdb
 
-        ways["duckdb"] = lambda p: duckdb.sql(f"from '{p}/*.parquet'")
+        def related(p):
+            return duckdb.sql(f"from '{p}/*.parquet'")
+
+        ways["duckdb"] = related
     except ImportError:
         pass
     places = tmp_path / "before", tmp_path / "after"
