@@ -12,10 +12,10 @@ PINS    := settings.ini setup.py constraints.txt
 STAMP   := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check notebooks docs serve bench experiments export wheel clean
+.PHONY: help demo test test-matrix check notebooks docs serve bench experiments export wheel clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(STAMP)-data  ## install, then test two samples of real digits
 	$(BIN)/kpw-nb demo
@@ -23,13 +23,16 @@ demo: $(STAMP)-data  ## install, then test two samples of real digits
 test: $(STAMP)-$(if $(CI),docs,dev)  ## run every notebook and all checks (of the site too, after make docs); SLOW=1 adds the slow cells
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(if $(SLOW),--slow)
 
+test-matrix:  ## a smoke test in empty environments: each Python that is found, oldest and newest requirements
+	$(PYTHON) tools/matrix.py
+
 check: $(STAMP)-dev  ## the inner loop: lint, types, one quick test a module, notebooks that differ from main
 	$(BIN)/ruff format --check --quiet $(CODE)
 	$(BIN)/ruff check --quiet $(CODE)
 	$(BIN)/python -m mypy -p kpw_nb
 	$(BIN)/python -m pytest -n $(WORKERS) --quick
 
-notebooks: $(STAMP)-dev  ## re-execute notebooks in place; NB=theory/05_descent takes one, SLOW=1 the slow cells too
+notebooks: $(STAMP)-dev  ## re-execute notebooks in place; NB=theory/09_descent takes one, SLOW=1 the slow cells too
 	$(BIN)/nbdev_export
 	$(BIN)/python tools/execute.py $(if $(SLOW),--slow) $(NB)
 	$(BIN)/python tools/readme.py

@@ -12,7 +12,6 @@ from importlib import import_module
 from inspect import getdoc, isclass
 from pathlib import Path
 
-import yaml
 from jinja2 import Environment, FileSystemLoader
 from nbdev.config import get_config
 
@@ -27,19 +26,22 @@ os.chdir(ROOT)
 
 import ledger  # noqa: E402
 import reports  # noqa: E402
+from package import sections  # noqa: E402
 from readme import directives  # noqa: E402
 
 LIB = "kpw_nb"
-EXPLORABLES = {"index.ipynb": "two_clouds", "theory/05_descent.ipynb": "descent"}
+EXPLORABLES = {"index.ipynb": "two_clouds", "theory/09_descent.ipynb": "descent"}
 TAGS = {("echo", "false"): "remove-input", ("output", "false"): "remove-output"}
 cfg = get_config()
 
 
 def sidebar():
-    "{section: [page, ...]} in reading order; notebooks end in .ipynb"
-    site = yaml.safe_load((NBS / "sidebar.yml").read_text(encoding="utf-8"))
-    contents = site["website"]["sidebar"]["contents"]
-    return {part["section"]: part["contents"] for part in contents}
+    "{heading: [page, ...]}; a section with a page of its own is one entry"
+    found = {}
+    for part in sections():
+        names = [part["page"]] if "page" in part else part["contents"]
+        found.setdefault(part.get("under", part["section"]), []).extend(names)
+    return found
 
 
 def read(name):
@@ -58,9 +60,6 @@ def module_of(nb):
     "The module that a notebook exports, if it does"
     flags = (directives(c["source"]) for c in nb["cells"] if c["cell_type"] == "code")
     return next((f["default_exp"] for f in flags if "default_exp" in f), "")
-
-
-# Cells --------------------------------------------------------------------------------
 
 
 def statements(source):
@@ -137,9 +136,6 @@ def prose(cell, entry):
     return markdown(text.replace(":::{.callout-", ":::{"))
 
 
-# Pages --------------------------------------------------------------------------------
-
-
 def elsewhere(name):
     "The line under the title: where the notebook itself is"
     links = [f"{{download}}`download it </_notebooks/{name}>`"]
@@ -183,8 +179,8 @@ def write(name, nb):
 def landing(nb):
     "Doors and gallery instead of the list at its end, and the tree of all pages"
     nb["cells"][-1] = markdown((HERE / "landing.md").read_text(encoding="utf-8"))
-    for section, names in sidebar().items():
-        tree = ["```{toctree}", ":hidden:", f":caption: {section}", ""]
+    for heading, names in sidebar().items():
+        tree = ["```{toctree}", ":hidden:", f":caption: {heading}", ""]
         stems = (name.removesuffix(".ipynb") for name in names)
         tree += ["Home <self>" if stem == "index" else stem for stem in stems]
         nb["cells"] += [markdown("\n".join([*tree, "```"]))]
@@ -206,14 +202,13 @@ def seen(raw):
     return dict(made_in=made, used_in={k: list(v) for k, v in used.items()})
 
 
-def ledger_pages(entries):
-    "The table of statements, and the errata, through their templates"
-    templates = Environment(loader=FileSystemLoader(HERE / "templates"))
+def pages(raw, entries):
+    "{name: (template, what it shows)} of the pages that are made from others"
     known = dict(entries=entries, errata=ledger.errata(entries), places=ledger.places)
     known |= dict(sections=ledger.statements(), status=ledger.status)
-    for name in ("ledger.md", "errata.md"):
-        text = templates.get_template(name).render(known)
-        (PAGES / name).write_text(text, encoding="utf-8")
+    paged = [part | dict(raw=raw) for part in sections() if "page" in part]
+    made = {part["page"]: ("overview.md", part) for part in paged}
+    return made | {name: (f"{name}.md", known) for name in ("ledger", "errata")}
 
 
 def stage():
@@ -226,11 +221,14 @@ def stage():
     shutil.copytree(NBS / records, PAGES / records)
     for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
         shutil.copy(ROOT / name, PAGES / name.lower())
-    names = [n for part in sidebar().values() for n in part if n.endswith(".ipynb")]
-    raw = {name: read(name) for name in names}
+    names = [n for part in sections() for n in part["contents"]]
+    raw = {name: read(name) for name in names if name.endswith(".ipynb")}
     (FRAGMENTS / "seen.json").write_text(json.dumps(seen(raw)), encoding="utf-8")
     entries = [e for name, nb in raw.items() for e in ledger.take(nb, name)]
-    ledger_pages(entries)
+    templates = Environment(loader=FileSystemLoader(HERE / "templates"))
+    for name, (template, known) in pages(raw, entries).items():
+        text = templates.get_template(template).render(known)
+        (PAGES / f"{name}.md").write_text(text, encoding="utf-8")
     for name, nb in raw.items():
         page(name, nb, entries)
         if name == "index.ipynb":

@@ -49,6 +49,7 @@ html_show_sourcelink = html_copy_source = html_use_index = False
 html_theme_options = dict(
     use_download_button=False,  # each page has the notebook itself
     show_toc_level=2,
+    collapse_navbar=True,  # a section's pages show while one of them is read
     navbar_start=[],
     navbar_center=[],
     navbar_end=[],

@@ -60,12 +60,17 @@ def test_the_list_is_the_papers():
         "remark": 5,
         "assumption": 1,
         "algorithm": 2,
+        "figure": 7,
+        "table": 3,
     }.items():
         numbered = [n for n in items if n.rpartition("-")[0] == kind]
+        if kind in ("figure", "table"):  # they stand in the order of the pages
+            numbered = sorted(numbered)
         assert numbered == [f"{kind}-{k}" for k in range(1, count + 1)]
     for part in statements().values():
         for item in part.values():
-            assert item.keys() <= {"name", "says", "bound", "unproved"}
+            known = {"name", "says", "bound", "unproved", "printed", "ours", "reason"}
+            assert item.keys() <= known
             assert item["name"] and item["says"]
 
 
@@ -94,7 +99,7 @@ def test_a_whole_ledger():
     "entries, word",
     [
         ([CHECK, STATES, CHECKED], "lemma-1: no proof"),
-        ([entry("states", "lemma-1", "open"), CHECK, STATES, CHECKED], "no proof"),
+        ([entry("states", "lemma-1"), CHECK, STATES, CHECKED], "no proof"),
         ([PROOF, CHECK, CHECKED], "definition-1: no proof"),
         ([PROOF, STATES, CHECKED], "lemma-1: no cell checks it"),
         ([*WHOLE, entry("check", "lemma-9")], "unknown lemma-9"),
@@ -104,7 +109,8 @@ def test_a_whole_ledger():
         (WHOLE[:-1], "E1: no cell shows it"),
         ([*WHOLE, ERRATUM], "not E1, E2, ..., each once"),
         ([*WHOLE, replace(ERRATUM, name="E3"), entry("shows", "E3")], "each once"),
-        ([*WHOLE, entry("proof", "lemma-1", "open")], "one status is wanted"),
+        ([*WHOLE, entry("proof", "lemma-1", "ambiguous")], "one status is wanted"),
+        ([replace(PROOF, words=("agrees",)), *WHOLE[1:]], "only a figure or table"),
         ([replace(PROOF, words=()), *WHOLE[1:]], "one status is wanted"),
         ([replace(PROOF, words=("as-printed",)), *WHOLE[1:]], "not as printed"),
         ([PROOF, replace(CHECK, slack=None), *WHOLE[2:]], "slack is missing"),
@@ -115,6 +121,37 @@ def test_a_whole_ledger():
 def test_what_is_missing_is_said(entries, word):
     found = problems(SECTIONS, entries)
     assert any(word in line for line in found), found
+
+
+FIGURE = {
+    "V": {
+        "figure-1": dict(
+            name="", says="", printed="", ours="", reason="", unproved="a measurement"
+        )
+    }
+}
+MEASURED = replace(entry("check", "figure-1"), difference="+0.1")
+
+
+def test_a_figure_wants_its_difference():
+    "Mutation: a figure whose cell prints no difference passes"
+    told = entry("states", "figure-1", "differs")
+    assert not problems(FIGURE, [told, MEASURED])
+    (lost,) = problems(FIGURE, [told, replace(MEASURED, difference="")])
+    assert "difference is missing" in lost
+    item = {"V": {"figure-1": {**FIGURE["V"]["figure-1"]}}}
+    item["V"]["figure-1"].pop("reason")
+    assert problems(item, [told, MEASURED]) == ["figure-1: it lacks reason"]
+
+
+def test_nothing_is_open(entries):
+    """No statement is left open, and every inequality has its slack. Mutation: a status
+    "open", or an item without a slack."""
+    assert not any("open" in e.words for e in entries)
+    for part in statements().values():
+        for name, item in part.items():
+            if item.get("bound"):
+                assert any(e.name == name and e.slack for e in entries), name
 
 
 def test_a_large_slack_may_have_a_reason():
@@ -132,7 +169,8 @@ def test_a_large_slack_may_have_a_reason():
         ("markdown", "proof"),
         ("markdown", "prove lemma-1"),
         ("markdown", "proof lemma-1 fine"),
-        ("markdown", "proof lemma-1 open repaired"),
+        ("markdown", "proof lemma-1 open"),  # nothing is left open
+        ("markdown", "proof lemma-1 as-printed repaired"),
         ("markdown", "states lemma-1 slack"),
         ("markdown", "check lemma-1"),
         ("markdown", 'erratum E1 "Section I"'),

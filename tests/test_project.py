@@ -10,9 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 from execute import NBS, ROOT, notebooks
-from package import PARTS, modules
+from package import PARTS, modules, sections
 from parts import MAP, drawn, parts
 from readme import PICTURE, directives, picture, readme
 
@@ -30,12 +29,6 @@ def tool(name, *args, cwd=ROOT):
         text=True,
     )
     assert run.returncode == 0, run.stdout + run.stderr
-
-
-def sidebar():
-    "The sections of the site's navigation"
-    site = yaml.safe_load((NBS / "sidebar.yml").read_text(encoding="utf-8"))
-    return site["website"]["sidebar"]["contents"]
 
 
 def code_cells(path):
@@ -134,7 +127,7 @@ def test_the_map_shows_every_part():
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_is_a_section_of_the_sidebar(part):
     "Its notebooks are in its section, by number; a guide may open it"
-    (section,) = [s for s in sidebar() if s["section"].lower().startswith(f"{part}:")]
+    (section,) = [s for s in sections() if s["section"].lower().startswith(f"{part}:")]
     own = [name for name in section["contents"] if not name.startswith("tutorials/")]
     assert own == sorted(
         p.relative_to(NBS).as_posix() for p in (NBS / part).glob("*.ipynb")
@@ -142,7 +135,7 @@ def test_a_part_is_a_section_of_the_sidebar(part):
 
 
 def test_sidebar_lists_every_notebook_once():
-    listed = [name for section in sidebar() for name in section["contents"]]
+    listed = [name for section in sections() for name in section["contents"]]
     books = [name for name in listed if name.endswith(".ipynb")]
     assert sorted(books) == sorted(p.relative_to(NBS).as_posix() for p in notebooks())
     assert len(set(listed)) == len(listed)

@@ -38,7 +38,7 @@ STYLE |= {"axes.edgecolor": INK, "axes.labelcolor": INK, "legend.edgecolor": INK
 
 
 def notebooks(names=()):
-    "All notebooks, or the named ones (`theory/05_descent`, `tutorials/images`)"
+    "All notebooks, or the named ones (`theory/09_descent`, `tutorials/images`)"
     found = {
         p.relative_to(NBS).with_suffix("").as_posix(): p
         for p in sorted(NBS.rglob("*.ipynb"))

@@ -12,7 +12,8 @@ in lines at the top: `<!-- ledger: ... -->` in Markdown and `#| ledger: ...` in 
     shows E1                      the printed form fails there, the corrected one holds
 
 A slack is what `core.ledger_slack` printed into the committed output. From 10 on, the
-directive says why."""
+directive says why. A figure or table of the paper is a measurement: its status is
+`agrees`, `differs` or `ambiguous`, and a cell prints `ledger ITEM: difference ...`."""
 
 import posixpath
 import shlex
@@ -29,7 +30,7 @@ VERBS = {
     "markdown": {"proof", "states", "erratum", "repeats"},
 }
 OPTIONS = {"check": {"why"}, "erratum": {"of"}}
-STATUS = ("as-printed", "repaired", "ambiguous", "open")
+STATUS = ("as-printed", "repaired", "ambiguous", "agrees", "differs")
 GRADES = ("slip", "gap", "wrong", "ambiguity")
 MOST_SLACK = 10
 
@@ -47,6 +48,7 @@ class Entry:
     text: str = ""  # of the cell, without its directives; links are from the root
     slack: float | None = None
     title: str = ""  # of the notebook, in short
+    difference: str = ""  # of a figure or table from ours, as the cell printed it
 
     @property
     def label(self):
@@ -92,6 +94,16 @@ def printed_slack(cell, name):
     return min(found, default=None)
 
 
+def printed_difference(cell, name):
+    "What the output of a cell says of a figure or table; lines are joined"
+    start, found = f"ledger {name}: difference ", []
+    for out in cell.get("outputs", []):
+        for line in "".join(out.get("text", "")).splitlines():
+            if line.startswith(start):
+                found.append(line.removeprefix(start))
+    return "; ".join(found)
+
+
 def short_title(nb):
     "`# The dual: from a plan to two potentials` -> `The dual`"
     lines = "".join(nb["cells"][0]["source"]).splitlines()
@@ -119,6 +131,7 @@ def take(nb, notebook):
             entry.cell = cell["id"]
             entry.text = relocate(cell["source"], posixpath.dirname(notebook))
             entry.slack = printed_slack(cell, entry.name)
+            entry.difference = printed_difference(cell, entry.name)
             entries.append(entry)
     return entries
 
@@ -186,12 +199,19 @@ def lacking(name, item, entries):
         yield "no proof, and no reason why"
     if len(said) != 1:
         yield f"one status is wanted, not {sorted(said)}"
+    if said & {"agrees", "differs"} and "printed" not in item:
+        yield "only a figure or table agrees or differs"
     about = [e for e in errata(entries) if name in e.items]
     if said == {"as-printed"} and any(e.words[0] in ("gap", "wrong") for e in about):
         yield "it is not as printed: it has an erratum"
     checks = [e for e in mine if e.verb == "check"]
     if not checks:
         yield "no cell checks it"
+    if "printed" in item and not any(e.difference for e in checks):
+        yield "its difference is missing"
+    lost = {"printed", "ours", "reason"} - item.keys()
+    if "printed" in item and lost:
+        yield f"it lacks {', '.join(sorted(lost))}"
     measured = [e for e in checks if "slack" in e.words]
     if any(e.slack is None for e in measured) or (item.get("bound") and not measured):
         yield "its slack is missing"

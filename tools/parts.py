@@ -6,8 +6,8 @@ on white and on black."""
 from html import escape
 from textwrap import wrap
 
-import yaml
 from execute import NBS
+from package import PARTS, sections
 
 MAP = "docs/_static/parts.svg"
 WIDTH, GAP, LINE = 148, 18, 19  # of a box, between boxes, from one line to the next
@@ -23,17 +23,21 @@ text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, sans-serif }
 """
 
 
+def exports(name):
+    "Does this notebook make a module? The map shows no others"
+    return "#| default_exp " in (NBS / name).read_text(encoding="utf-8")
+
+
 def parts():
     "{part: (question, notebooks by number)} of the sections that have a question"
-    site = yaml.safe_load((NBS / "sidebar.yml").read_text(encoding="utf-8"))
     found = {}
-    for section in site["website"]["sidebar"]["contents"]:
+    for section in sections():
         part, _, question = section["section"].lower().partition(": ")
         if question:
             own = sorted(n for n in section["contents"] if n.startswith(f"{part}/"))
-            stems = [name.removesuffix(".ipynb").partition("_")[2] for name in own]
+            stems = [n[:-6].partition("_")[2] for n in own if exports(n)]
             found[part] = question, stems
-    return found
+    return {part: found[part] for part in PARTS}
 
 
 def text(kind, x, y, words):

@@ -98,7 +98,7 @@ from kpw_nb.compare.statistics import (
     wasserstein_statistic,
 )
 from .stream import KEPT, stream
-from .visible import Visible, in_words, visible
+from .visible import VisibleResult, in_words, visible
 from ..ground.table import check_trained, column_order, match_columns, read_columns
 from ..theory.transport import exact_transport
 
@@ -852,7 +852,7 @@ def where_is_quick(result) -> bool:
     return known or N * (C + pairs) * result.n_resamples <= _QUICK
 
 # %% ../../nbs/compare/11_twosample.ipynb #c094_w
-def visible_in(result) -> Visible:
+def visible_in(result) -> VisibleResult:
     "The smallest differences visible to a test; none are known for some"
     n, m = result.sizes
     D = len(result.encoding.owner)
@@ -860,7 +860,7 @@ def visible_in(result) -> Visible:
     known = result.plan.family == "default" and result.method != "split"
     if known and result.design.free and numbers:
         return visible(n, m, D)
-    return Visible(n, m, D, ())
+    return VisibleResult(n, m, D, ())
 
 
 def visible_facts(result, alpha) -> tuple:
@@ -1102,12 +1102,12 @@ class KPWTestResult(Result):
             self._effects[confidence] = effect_at(self, confidence)
         return self._effects[confidence]
 
-    def visible(self) -> Visible:
+    def visible(self) -> VisibleResult:
         """The smallest differences that would have been found 8 times out of 10.
 
         Returns
         -------
-        Visible
+        VisibleResult
             `differences`, for these numbers of rows and columns; none for a design,
             categories only, or candidates of your own.
         """
