@@ -352,7 +352,7 @@ BAD_FILES = {  # name: (the file, its content, words, what the line says)
         "bad.csv",
         GOOD,
         TWO + " --drop size",
-        "'size' for --drop; it has mass",
+        "'size' for --drop; they have mass",
     ),
     "all dropped": (
         "bad.csv",

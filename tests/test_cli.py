@@ -624,7 +624,7 @@ def broken(here):
 BAD = {  # words of the command: what the line must say
     "test nowhere.csv y.csv": "nowhere.csv does not exist; check the name",
     "test x.csv nowhere/y.csv": "nowhere/y.csv does not exist",
-    "test folder.csv y.csv": "is a folder; give a file",
+    "test folder.csv y.csv": "is a folder without a table in it; give a file",
     "test x.csv": "--label COLUMN",
     "test x.npy": "add the file of the second sample",
     "test empty.csv y.csv": "empty.csv is empty",
@@ -683,7 +683,7 @@ BAD = {  # words of the command: what the line must say
     "test label_few.csv --label g": "g = a has 1 row",
     "test x.csv y.csv --label age": "--label is for one file",
     "test x.csv y.csv --columns size": "no column 'size' for --columns",
-    "test x.csv y.csv --drop size": "no column 'size' for --drop",
+    "test x.csv y.csv --drop size": "has a column 'size' for --drop",
     "test x.csv y.csv --drop height,weight,age": "no column is left",
     "test x.csv y.csv --alpha 0": "--alpha: give a number between 0 and 1",
     "test x.csv y.csv --alpha 1.5": "such as 0.05",

@@ -710,7 +710,7 @@ def read_two(x, y, header="auto", missing="error", **options) -> tuple:
         lacking.append(lacks)
     nowhere = sorted(lacking[0] & lacking[1])
     if nowhere:
-        names = name_some({*tables[0].frame, *tables[1].frame})
+        names = name_some(dict.fromkeys([*tables[0].frame, *tables[1].frame]))
         raise InputError(
             f"neither {x} nor {y} has a column {called(nowhere[0])} for {{drop}}",
             f"they have {names}",
@@ -841,12 +841,10 @@ _MANY = 40_000  # rows of both samples that are read into memory
 
 
 def _dataset(path, options, lacks):
-    "The parquet files of a path as an Arrow dataset with chosen columns, if they are"
+    "The parquet files of a path as an Arrow dataset, and the chosen columns"
     import pyarrow.dataset as ds
 
     paths = paths_of(path)
-    if not all(Path(p).suffix.lower() == ".parquet" for p in paths):
-        return None
     for p in paths:
         _check_filled(InputFile(p))
     with _reading(str(path), "write it again as parquet, or convert it to csv"):
@@ -859,13 +857,16 @@ def _dataset(path, options, lacks):
 
 def sources_of(x, y, options: dict):
     "Two samples in pieces, if both are parquet with very many rows; else None"
+    paths = paths_of(x) + paths_of(y)
+    if not all(Path(p).suffix.lower() == ".parquet" for p in paths):
+        return None
     try:
         import pyarrow.dataset  # noqa: F401
     except ImportError:
         return None
     lacks = set[str](), set[str]()
     found = [_dataset(p, options, k) for p, k in zip((x, y), lacks)]
-    if None in found or lacks[0] & lacks[1]:
+    if lacks[0] & lacks[1]:
         return None
     if sum(data.count_rows() for data, _ in found) <= _MANY:
         return None
