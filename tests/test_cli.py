@@ -28,7 +28,7 @@ from tables import (
 
 import kpw_nb.compare.twosample as twosample
 from kpw_nb import kpw_test
-from kpw_nb.show import cli
+from kpw_nb.show import cli, terminal
 from kpw_nb.ground.files import InputFile, read_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -178,14 +178,110 @@ def test_planted_rows_lead_in_a_labelled_file(here, capsys):
 
 def test_notes_and_progress_go_to_stderr(here, capsys):
     few = ["test", "x.csv", "y.csv", "--n-resamples", "9"]
-    code, out, err = run(capsys, *few, "--json")
-    assert code == 0 and json.loads(out) and err.count("\n") == 1
-    says = "kpw-nb: note: 9 relabellings can never reach p = 0.05; use at least 19"
-    assert err.startswith(says)
     assert run(capsys, *few, "--alpha", "0.2")[2] == ""
     words = ["test", "x.csv", "y.csv", *FAST, "--json", "--progress"]
     code, out, err = run(capsys, *words)
     assert json.loads(out) and "permutations" in err
+
+
+# ---------------------------------------------------------------- the gate
+
+
+def test_a_level_out_of_reach_is_no_answer(here, capsys):
+    """`--alpha 0.001` with 199 relabellings has said "no difference" and exit code 0.
+
+    Mutation: leave out `_check_reach`."""
+    words = ["test", "x.csv", "y.csv", "--alpha", "0.001", "--fail-on-difference"]
+    code, out, err = run(capsys, *words, "--n-resamples", "199")
+    assert (code, out) == (2, "") and "--n-resamples auto, or at least 999" in err
+    assert run(capsys, *words)[0] == 1  # auto draws enough
+    save_csv("few.csv", np.arange(9.0).reshape(3, 3))
+    save_csv("few2.csv", 20 + np.arange(9.0).reshape(3, 3))
+    code, out, err = run(capsys, "test", "few.csv", "few2.csv", *words[3:])
+    assert (code, out) == (2, "") and "allow no p-value below 0.1" in err
+
+
+def test_reject_warns_of_a_level_out_of_reach(data):
+    "It has been False without a word. Mutation: leave out the warning in `rejects`"
+    result = kpw_test(*data, n_resamples=19, rng=0)
+    with pytest.warns(UserWarning, match="n_resamples=999 or more"):
+        assert not result.reject(0.001)
+    clear = kpw_test(*data, rng=0)
+    assert clear.pvalue < 0.001 and clear.reject(0.001)
+
+
+@pytest.mark.parametrize("margin, code", [("0.01", 1), ("0.45", 0)])
+def test_margin(here, capsys, margin, code):
+    "A difference that is shown to be small is no failure. Mutation: `counts=True`"
+    words = ["test", "x.csv", "y.csv", "--fail-on-difference", "--margin", margin]
+    got, out, err = run(capsys, *words, "--json")
+    facts = json.loads(out)
+    assert (got, facts["different"]) == (code, True), err
+    assert facts["margin"]["counts"] == bool(code)
+    assert f"--margin {margin}" in facts["command"]
+
+
+def test_junit(here, capsys):
+    "A failure exactly if the exit code would be 1. Mutation: `failed=False`"
+    from xml.etree import ElementTree
+
+    run(capsys, "test", "x.csv", "y.csv", "--junit", "j.xml", *FAST)
+    assert ElementTree.parse(here / "j.xml").getroot().get("failures") == "1"
+    run(capsys, "test", "x.csv", "x.csv", "--junit", "j.xml", *FAST)
+    assert ElementTree.parse(here / "j.xml").getroot().get("failures") == "0"
+
+
+def test_names(here, capsys):
+    "Mutation: drop `replace(samples, names=names)`"
+    words = ["test", "x.csv", "y.csv", *FAST, "--names", "before,after"]
+    facts = facts_of(capsys, *words)
+    assert [facts[k]["name"] for k in "XY"] == ["before", "after"]
+    assert "before, 30 rows" in run(capsys, *words)[1]
+
+
+# ---------------------------------------------------------------- the schema
+
+KIND = {
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "number": (int, float),
+    "array": list,
+    "object": dict,
+    "null": type(None),
+}
+ANSWERS = {
+    "test": "test x.csv y.csv --n-resamples 19",
+    "groups": "groups labelled.csv --by group --n-resamples 99",
+    "equivalence": "equivalence x.csv y.csv --margin 0.2",
+    "plan": "plan x.csv y.csv --max-seconds 1",
+    "detect": "detect x.csv --window 4 --n-resamples 19",
+    "changes": "changes x.csv --n-resamples 19",
+    "monitor init": "monitor init m.kpw long.csv",
+    "monitor check": "monitor check m.kpw long.csv",
+    "monitor history": "monitor history m.kpw",
+}
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_json_keeps_its_schema(here, capsys, kind):
+    "Mutation: rename a key of any command's facts"
+    path = Path(terminal.__file__).parent / "templates/answers.schema.json"
+    schema = json.loads(path.read_text())
+    assert schema["properties"]["schema"]["const"] == terminal.SCHEMA
+    assert set(schema["$defs"]) == set(ANSWERS)
+    save_csv("long.csv", np.random.default_rng(0).normal(size=(80, 3)))
+    if kind.startswith("monitor ") and kind != "monitor init":
+        run(capsys, *ANSWERS["monitor init"].split())
+    facts = facts_of(capsys, *ANSWERS[kind].split())
+    assert (facts["kind"], facts["schema"]) == (kind, terminal.SCHEMA)
+    keys = schema["$defs"][kind]["properties"]
+    assert set(keys) <= set(facts), set(keys) - set(facts)
+    for key, what in keys.items():
+        kinds = tuple(KIND[name] for name in np.atleast_1d(what["type"]))
+        assert isinstance(
+            facts[key], sum([k if isinstance(k, tuple) else (k,) for k in kinds], ())
+        ), key
 
 
 # ---------------------------------------------------------------- mixed tables
@@ -336,7 +432,8 @@ def test_an_unexpected_error_is_no_answer(here, capsys, monkeypatch, name):
 def test_an_unexpected_error_in_a_process(here):
     "As a script sees it"
     code = (
-        "import sys; from kpw_nb.show import cli; cli._test_facts = None; "
+        "import sys; from kpw_nb.show import cli, testing; "
+        "testing._test_facts = None; "
         "sys.exit(cli.main())"
     )
     done = in_a_process(code, "test", "x.npy", "y.npy", *FAST)
@@ -406,7 +503,7 @@ def test_nothing_is_written_if_the_answer_cannot_be_printed(
     def fail(*args, **kw):
         raise RuntimeError("not today")
 
-    monkeypatch.setattr(cli.json, "dumps", fail)
+    monkeypatch.setattr(terminal.json, "dumps", fail)
     (here / "out.html").write_text("old")
     code, out, err = run(capsys, *words.split(), "out.html")
     assert (code, out) == (3, "") and "not today" in err
@@ -527,7 +624,7 @@ def broken(here):
 BAD = {  # words of the command: what the line must say
     "test nowhere.csv y.csv": "nowhere.csv does not exist; check the name",
     "test x.csv nowhere/y.csv": "nowhere/y.csv does not exist",
-    "test folder.csv y.csv": "is a folder; give a file",
+    "test folder.csv y.csv": "is a folder without a table in it; give a file",
     "test x.csv": "--label COLUMN",
     "test x.npy": "add the file of the second sample",
     "test empty.csv y.csv": "empty.csv is empty",
@@ -586,7 +683,7 @@ BAD = {  # words of the command: what the line must say
     "test label_few.csv --label g": "g = a has 1 row",
     "test x.csv y.csv --label age": "--label is for one file",
     "test x.csv y.csv --columns size": "no column 'size' for --columns",
-    "test x.csv y.csv --drop size": "no column 'size' for --drop",
+    "test x.csv y.csv --drop size": "has a column 'size' for --drop",
     "test x.csv y.csv --drop height,weight,age": "no column is left",
     "test x.csv y.csv --alpha 0": "--alpha: give a number between 0 and 1",
     "test x.csv y.csv --alpha 1.5": "such as 0.05",
@@ -713,7 +810,7 @@ def test_too_large_for_memory(here, capsys, monkeypatch):
     def small(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(cli.np, "load", small)
+    monkeypatch.setattr(np, "load", small)
     code, out, err = run(capsys, "test", "x.npy", "y.npy")
     assert (code, out) == (
         2,
@@ -918,7 +1015,8 @@ def test_a_real_quick_run_is_kept_and_resumed(here, capsys, monkeypatch):
 # ---------------------------------------------------------------- the command itself
 
 
-COMMANDS = ["", "test", "detect", "reproduce", "demo", "bench"]
+COMMANDS = ["", "test", "groups", "equivalence", "plan", "detect", "changes", "monitor"]
+COMMANDS += ["reproduce", "demo", "bench"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -950,7 +1048,8 @@ def test_every_printed_command_is_valid():
     texts += (ROOT / "nbs").rglob("*.ipynb")
     texts += [p for p in (ROOT / "docs").glob("*.*") if p.is_file()]
     command = re.compile(
-        r"`kpw-nb ((?:test|detect|reproduce) \w[^`.|]*(?:\.\w[^`|]*)?)`"
+        r"`kpw-nb ((?:test|groups|equivalence|plan|detect|changes|reproduce) "
+        r"\w[^`.|]*(?:\.\w[^`|]*)?)`"
     )
     found = set()
     for path in texts:
@@ -1010,6 +1109,35 @@ def test_reader_leaves_early(here):
     )
     os.close(write)
     assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="shells of POSIX")
+def test_a_closed_stdout_is_no_difference(here):
+    "It has ended with exit code 1, which says that the samples differ"
+    code = "from kpw_nb.show.cli import main; raise SystemExit(main())"
+    words = [sys.executable, "-c", code, "test", "x.npy", "y.npy"]
+    done = subprocess.run(
+        shlex.join(words) + " >&-", shell=True, capture_output=True, text=True
+    )
+    assert done.returncode == 2 and "stdout is closed" in done.stderr
+
+
+def test_names_that_no_terminal_can_show(here):
+    "A header with escapes and a file name that is no UTF-8, on an ASCII terminal"
+    (here / "esc.csv").write_text("a\x1b[31mred,b\n1,2\n3,4\n")
+    for name in (b"p\xe9.csv", b"q\xe9.csv"):
+        os.link(os.fsencode(here / "x.csv"), os.fsencode(here) + b"/" + name)
+    code = "from kpw_nb.show.cli import main; raise SystemExit(main())"
+    plain = os.environ | dict(PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
+    for words, says, exit in (
+        ([b"esc.csv", b"esc.csv", b"--columns", b"q"], b"a\\x1b[31mred", 2),
+        ([b"p\xe9.csv", b"q\xe9.csv", b"--n-resamples", b"19"], b"p\\udce9.csv", 0),
+    ):
+        command = [sys.executable, "-c", code, "test", *words]
+        done = subprocess.run(command, capture_output=True, env=plain)
+        said = done.stdout + done.stderr
+        assert (done.returncode, b"\x1b" in said) == (exit, False), said
+        assert says in said
 
 
 ALONE = """  # the package's __init__ is replaced by one without imports

@@ -442,8 +442,8 @@ BAD = {
         "cluster 'a'.*paired=True",
     ),
     "one label": (
-        dict(strata=([1, 1, 2, 2, 3, 3], [1, 1, 2, 2, 2])),
-        "stratum 3.*merge",
+        dict(strata=([1, 1, 2, 2, 3, 3], [4, 4, 5, 5, 5])),
+        "stratum 1.*merge",
     ),
     "unequal": (dict(paired=True), "X has 6 rows and Y has 5"),
     "half": (

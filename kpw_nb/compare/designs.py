@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.stats import norm
 
 from ..ground.core import TINY, check_choice
 from ..ground.encode import has_gap
@@ -212,7 +213,7 @@ def _check_no_gap(values, table, argument):
         raise InputError(
             f"{argument}: row {verbatim(table.rows[gaps.argmax()])} of "
             f"{sample_mark(table.name)} has no label",
-            "give it one, or leave the row out",
+            f"give it one, or leave such rows out with {option('missing', 'drop')}",
             argument=argument,
             sample=table.name,
             row=table.rows[gaps.argmax()],
@@ -262,11 +263,16 @@ def read_labels(value, argument: str, X: Columns, Y: Columns) -> Named:
     return Named(codes.astype(np.int64), np.asarray(names, dtype=object))
 
 # %% ../../nbs/compare/02_designs.ipynb #c024
-def _check_both_sides(blocks: Named, n: int, what: str):
-    "Every stratum needs points of both samples"
+def _lonely(blocks: Named, n: int) -> tuple:
+    "Which strata have points of one sample only, and how many of X each stratum has"
     sizes = np.bincount(blocks.codes)
     of_x = np.bincount(blocks.codes[:n], minlength=len(sizes))
-    lonely = np.flatnonzero((of_x == 0) | (of_x == sizes))
+    return np.flatnonzero((of_x == 0) | (of_x == sizes)), of_x
+
+
+def _check_both_sides(blocks: Named, n: int, what: str):
+    "Some stratum needs points of both samples"
+    lonely, of_x = _lonely(blocks, n)
     if len(lonely):
         k = lonely[0]
         side = "{X}" if of_x[k] else "{Y}"
@@ -274,7 +280,8 @@ def _check_both_sides(blocks: Named, n: int, what: str):
         raise InputError(
             f"stratum {blocks.shown(k)} has {what} of {side} only"
             f"{more}, so no label can move in it",
-            "leave it out, or merge it with another stratum",
+            "merge it with another stratum, or do without {strata}",
+            argument="strata",
         )
 
 # %% ../../nbs/compare/02_designs.ipynb #c024_2
@@ -497,6 +504,24 @@ def make_design(X: Columns, Y: Columns, labels: dict, options: DesignOptions) ->
         design = _clusters_design(X, Y, strata, clusters, options.paired, options.weigh)
     return design if strata is None else replace(design, batches=strata.codes)
 
+# %% ../../nbs/compare/02_designs.ipynb #c031_b
+def _within_both(X: Columns, Y: Columns, labels: dict) -> tuple:
+    "Tables and labels of the strata that have rows of both, and who was set aside"
+    strata, n = labels["strata"], len(X)
+    lonely, _ = _lonely(strata, n)
+    if len(lonely) in (0, len(strata.names)):
+        return (X, Y), labels, ""
+    kept = ~np.isin(strata.codes, lonely)
+    rows = np.flatnonzero(kept)
+    labels = {k: _only(v, rows) for k, v in labels.items()}
+    names = ", ".join(strata.shown(k) for k in lonely[:5])
+    more = f" and {len(lonely) - 5} more" if len(lonely) > 5 else ""
+    out = f"{(~kept[:n]).sum()} + {(~kept[n:]).sum()} rows"
+    words = f"set aside, as they are in one sample only: strata {names}{more} ({out})"
+    warnings.warn(InputWarning(f"{words[0].upper()}{words[1:]}."), stacklevel=6)
+    both = X.take(rows[rows < n]), Y.take(rows[rows >= n] - n)
+    return both, labels, words
+
 # %% ../../nbs/compare/02_designs.ipynb #c031_6
 class Designed(NamedTuple):
     "Two tables to test, and how"
@@ -528,33 +553,52 @@ def read_design(X, Y, options: DesignOptions, missing: str = "error") -> Designe
     X, Y = as_columns(X, "X"), as_columns(Y, "Y")
     given = dict(strata=options.strata, clusters=options.clusters)
     given = {k: v for k, v in given.items() if v is not None}
-    labels = {k: read_labels(v, k, X, Y) for k, v in given.items()}
-    named = [v for v in given.values() if not _is_pair(v)]
-    if named:
-        X, Y = _without(X, named), _without(Y, named)
+    lists = {k: v for k, v in given.items() if _is_pair(v)}
+    named = {k: v for k, v in given.items() if k not in lists}
+    labels = {k: read_labels(v, k, X, Y) for k, v in lists.items()}
     dropped = 0, 0
-    if missing == "drop":
+    if missing == "drop":  # a row without a label goes, too
         pairs = options.paired and options.clusters is None
         both, labels, dropped = _without_gaps(X, Y, labels, pairs)
         X, Y = both
-    return Designed(X, Y, make_design(X, Y, labels, options), dropped)
+    labels |= {k: read_labels(v, k, X, Y) for k, v in named.items()}
+    if named:
+        X, Y = _without(X, named.values()), _without(Y, named.values())
+    words = ""
+    if "strata" in labels and not options.paired:
+        both, labels, words = _within_both(X, Y, labels)
+        X, Y = both
+    design = make_design(X, Y, labels, options)
+    if words:
+        design = replace(design, description=f"{design.description}; {words}")
+    return Designed(X, Y, design, dropped)
 
 # %% ../../nbs/compare/02_designs.ipynb #c031_2
 def _looks_like_cluster(x, y):
-    "Several levels in each of two columns of texts, none in both, each in some rows?"
-    sides = [(np.unique(t.codes[t.codes >= 0]), t) for t in (x, y)]
-    if min(len(codes) for codes, _ in sides) < 2:
+    "Several names in each of two columns, none in both, each in some rows?"
+    names = [set(np.unique(values).tolist()) for values in (x, y)]
+    if min(map(len, names)) < 2:
         return False
-    names = [{t.levels[k] for k in codes} for codes, t in sides]
-    rows = len(x.codes) + len(y.codes)
+    rows = len(x) + len(y)
     return not names[0] & names[1] and rows >= 2 * (len(names[0]) + len(names[1]))
+
+
+def _named_rows(table: Columns, column):
+    "What a column calls its rows, without gaps: texts, or whole numbers"
+    values = table.column(column)
+    if values.dtype == object:
+        return values[[v is not None for v in values]].astype(str)
+    values = values[~np.isnan(values)]
+    return values if (values == np.floor(values)).all() else values[:0]
 
 # %% ../../nbs/compare/02_designs.ipynb #c031_9
 def warn_if_clustered(X: Columns, Y: Columns):
     "Warn if a column of matched tables looks like one that tells clusters"
-    texts = [c for c, kind in zip(X.names, X.kinds) if kind == "category"]
-    for column, x, y in zip(texts, X.texts, Y.texts):
-        if _looks_like_cluster(x, y):
+    kinds = "category", "number"
+    for column in [c for c, kind in zip(X.names, X.kinds) if kind in kinds]:
+        if not isinstance(column, str):
+            continue  # a column without a name is hardly a name
+        if _looks_like_cluster(*(_named_rows(table, column) for table in (X, Y))):
             text = (
                 f"{the_column(column)} has levels of its own in each sample, none in "
                 "both. If its rows belong together (donors, patients, files), pass "
@@ -562,3 +606,65 @@ def warn_if_clustered(X: Columns, Y: Columns):
                 "it only names things, drop it."
             )
             warnings.warn(InputWarning(text), stacklevel=6)
+
+# %% ../../nbs/compare/02_designs.ipynb #c041
+def _without_runs(Z, table: Columns):
+    "Z without the means of the categories by which the rows are sorted"
+    for texts in table.texts:
+        changes = np.count_nonzero(np.diff(texts.codes))
+        if 0 < changes < len(np.unique(texts.codes)):
+            Z = without_means(Z, np.unique(texts.codes, return_inverse=True)[1])
+    return Z
+
+
+def neighbour_correlations(table: Columns) -> np.ndarray:
+    "Of each column of numbers, how alike neighbours are; 0 if it is sorted"
+    from scipy.stats import rankdata
+
+    kinds = [kind for kind in table.kinds if kind != "category"]
+    out = np.zeros(len(kinds))
+    for j, kind in enumerate(kinds[:64]):  # enough to see a series
+        values = table.numbers[:, j]
+        steps = np.diff(values)
+        if kind == "date" or np.isnan(values).any():
+            continue
+        if (steps >= 0).all() or (steps <= 0).all():
+            continue
+        z = rankdata(values) - (len(values) + 1) / 2
+        z = _without_runs(z[:, None], table)[:, 0]
+        out[j] = (z[1:] * z[:-1]).sum() / max((z**2).sum(), TINY)
+    return out
+
+# %% ../../nbs/compare/02_designs.ipynb #c044
+def block_length(r: float) -> int:
+    "How many neighbouring rows should be moved together"
+    return int(np.ceil(2 * (1 + r) / max(1 - r, 0.02)))
+
+
+def serial_length(X: Columns, Y: Columns) -> int:
+    "The length of blocks for rows that hang together; 0 if nothing is to be seen"
+    most = 0.0
+    for table in (X, Y):
+        if len(table) < 50:
+            continue  # too few to tell
+        r = neighbour_correlations(table)
+        clear = np.maximum(0.3, norm.isf(1e-6 / max(2 * len(r), 1)) / len(table) ** 0.5)
+        most = max([most, *r[r > clear]])
+    return block_length(most) if most else 0
+
+
+def warn_if_serial(X: Columns, Y: Columns):
+    "Warn if neighbouring rows are alike, as in a series"
+    length = serial_length(X, Y)
+    if length:
+        python = (
+            f"clusters=(np.arange(len(X)) // {length}, -1 - np.arange(len(Y)) // "
+            f"{length})"
+        )
+        text = (
+            "neighbouring rows are alike, as in a series; rows must be independent, "
+            "or the p-value is too small. If they are in order of time, move blocks "
+            f"of {length} together: pass {either(python, '', blocks=length)}. If the "
+            "table was only sorted, this does not matter."
+        )
+        warnings.warn(InputWarning(text), stacklevel=6)

@@ -35,6 +35,7 @@ from kpw_nb.compare.designs import (
     Designed,
     read_design,
     warn_if_clustered,
+    warn_if_serial,
 )
 from ..theory.distance import KPWProjector, MeanProjector
 from kpw_nb.ground.encode import (
@@ -50,7 +51,7 @@ from .effect import Effect, measure_effect
 from ..ground.engine import CHUNK, Engine, one_thread
 from .explain import Difference, column_name, explain, plain
 from ..theory.kernels import median_bandwidth
-from ..ground.errors import InputError
+from ..ground.errors import InputError, InputWarning, option
 
 # %% ../../nbs/compare/11_twosample.ipynb #c004
 from .evidence import ColumnEvidence, Found, columns_of, found_by
@@ -70,6 +71,7 @@ from kpw_nb.ground.sample import (
     Blocks,
     Sample,
     as_blocks,
+    as_source,
     as_samples,
     is_lazy,
     pool,
@@ -957,6 +959,25 @@ def effect_at(result, confidence: float) -> Effect:
         rng=spawn_seeds(result.seed, 4)[3],
     )
 
+# %% ../../nbs/compare/11_twosample.ipynb #c036_n
+def is_unanswered(result, alpha: float) -> bool:
+    "Is this level out of reach of the relabellings that were drawn?"
+    at_floor = result.pvalue <= 1.001 * result.smallest_pvalue
+    known = result.plan.n_resamples == "auto" and not at_floor
+    return alpha < result.smallest_pvalue and not known
+
+
+def rejects(result, alpha: float) -> bool:
+    "Is p at most alpha? A warning if not even the clearest difference could be found"
+    if 0 < alpha and is_unanswered(result, alpha):
+        text = (
+            f"{result.n_resamples} relabellings cannot give a p-value below "
+            f"{result.smallest_pvalue:.2g}, so a difference is never found at level "
+            f"{alpha:g}; pass {option('n_resamples', math.ceil(1 / alpha) - 1)} or more"
+        )
+        warnings.warn(InputWarning(text), stacklevel=3)
+    return bool(result.pvalue <= alpha)
+
 # %% ../../nbs/compare/11_twosample.ipynb #c036
 @dataclass(frozen=True, repr=False, eq=False)
 class KPWTestResult(Result):
@@ -1037,7 +1058,7 @@ class KPWTestResult(Result):
 
     def reject(self, alpha: float = 0.05) -> bool:
         "Reject 'same distribution' at this level?"
-        return bool(self.pvalue <= check_number(alpha, "alpha", 0, 1))
+        return rejects(self, check_number(alpha, "alpha", 0, 1))
 
     @cached_property
     def projector(self):
@@ -1306,6 +1327,7 @@ def _encoded(t, found):
     X, Y, encoder = encode_samples(found.X, found.Y, units_of(t), t.missing)
     if found.design is None:
         warn_if_clustered(X.source, Y.source)
+        warn_if_serial(X.source, Y.source)
         return Designed(X, Y, Design(Free(len(X), len(Y)))), encoder
     if t.missing == "drop":  # rows with gaps have gone before
         encoder = replace(encoder, dropped_rows=found.dropped)
@@ -1332,6 +1354,7 @@ def _trained_test(t, X, Y, asked, root, run):
 def _test(t, X, Y, asked, root, run):
     "The test of samples that nothing was trained for"
     clock = _Clock()
+    X, Y = as_source(X), as_source(Y)
     if asked.is_free and (is_lazy(X) or is_lazy(Y)):
         X, Y = _gathered(t, X, Y)
     found, encoder = _designed(t, X, Y, asked), None

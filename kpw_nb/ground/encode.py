@@ -14,7 +14,15 @@ import numpy as np
 from scipy.special import ndtri
 
 from .core import check_choice
-from .errors import InputError, either, option, sample_mark, verbatim
+from kpw_nb.ground.errors import (
+    InputError,
+    InputWarning,
+    all_at_once,
+    either,
+    option,
+    sample_mark,
+    verbatim,
+)
 from kpw_nb.ground.sample import (
     Sample,
     as_columns,
@@ -140,7 +148,7 @@ _LEVELS = 64  # of a category, at most
 
 
 def check_texts(column, levels, known: int, apart: bool = False):
-    "An error for identifiers (`apart`: each row of a sample differs), and many levels"
+    "An error for identifiers (`apart`: each row of a sample differs), and for numbers"
     identifies = known >= 8 and (apart or len(levels) >= 0.95 * known)
     if not identifies and len(levels) <= _LEVELS:
         return
@@ -148,19 +156,23 @@ def check_texts(column, levels, known: int, apart: bool = False):
     if found := _written(levels):
         what, function = found
         fix = f"fix the column (a text in it keeps it from being read as {what})"
-        problem = f"holds {what} written as texts (such as {example})"
-        remedy = either(f"convert it with {function}", fix)
-    elif identifies:
-        raise _identifier(column, example)
-    else:
-        problem = (
-            f"has {len(levels)} different texts in {known} rows (such as {example}), "
-            f"more than {_LEVELS}"
+        raise InputError(
+            f"{the_column(column)} holds {what} written as texts (such as {example})",
+            f"{either(f'convert it with {function}', fix)}, or {out}",
+            column=column,
         )
-        remedy = "group its rare values"
-    raise InputError(
-        f"{the_column(column)} {problem}", f"{remedy}, or {out}", column=column
-    )
+    if identifies:
+        raise _identifier(column, example)
+
+
+def split_levels(levels, counts) -> tuple:
+    "(kept, rare) levels, both in order: the rarest are put together beyond the limit"
+    if len(levels) <= _LEVELS:
+        return tuple(levels), ()
+    order = sorted(range(len(levels)), key=lambda k: (-counts[k], levels[k]))
+    kept = {levels[k] for k in order[: _LEVELS - 1]}
+    rare = tuple(level for level in levels if level not in kept)
+    return tuple(level for level in levels if level in kept), rare
 
 # %% ../../nbs/ground/04_encode.ipynb #c020
 def _counts_rows(values, named):
@@ -289,15 +301,17 @@ class Category(NamedTuple):
     levels: tuple
     weight: float
     gaps: bool  # is a gap a level?
+    rare: tuple = ()  # levels that count as one, the last
 
     @property
     def width(self):
         "How many coordinates"
-        count = len(self.levels) + self.gaps
+        count = len(self.levels) + self.gaps + bool(self.rare)
         return {0: 0, 1: 0, 2: 1}.get(count, count)
 
     def __call__(self, texts) -> np.ndarray:
-        codes = on_levels(texts, self.levels)
+        codes = on_levels(texts, self.levels + self.rare)
+        codes = np.minimum(codes, len(self.levels)) if self.rare else codes
         if self.width == 1:
             first = codes == (0 if self.levels else -1)
             return np.sqrt(2) * self.weight * first[:, None]
@@ -472,7 +486,9 @@ def _describe_category(category):
     some = ", ".join(level[:20] for level in category.levels[:4])
     more = ", ..." if len(category.levels) > 4 else ""
     marked = ", gaps marked" if category.gaps else ""
-    return f"category of {len(category.levels)}: {some}{more}{marked}"
+    count = len(category.levels) + len(category.rare)
+    rare = f", the {len(category.rare)} rarest as one" if category.rare else ""
+    return f"category of {count}: {some}{more}{rare}{marked}"
 
 # %% ../../nbs/ground/04_encode.ipynb #c033_c
 def _describe(X, seen, scale, learnt):
@@ -498,8 +514,13 @@ def _learn_category(column, a, b, missing, typical):
     )
     check_texts(column, levels, int(counts.sum()), apart)
     gaps = missing == "indicator" and bool((codes < 0).any())
-    counts = [*counts[counts > 0], *([(codes < 0).sum()] if gaps else [])]
-    return Category(levels, fair_weight(counts) * typical, gaps)
+    counts = counts[counts > 0].tolist()
+    kept, rare = split_levels(levels, counts)
+    if rare:
+        of = dict(zip(levels, counts))
+        counts = [*map(of.get, kept), sum(map(of.get, rare))]
+    counts = [*counts, *([(codes < 0).sum()] if gaps else [])]
+    return Category(kept, fair_weight(counts) * typical, gaps, rare)
 
 # %% ../../nbs/ground/04_encode.ipynb #c034_b
 def _coordinates(names, texts, learnt):
@@ -543,28 +564,91 @@ def _learn_columns(X, Y, A, seen, scale, missing):
     order = np.arange(0)  # not yet known
     return Learnt(centre, unit, use, gaps, curves, categories, order)
 
+# %% ../../nbs/ground/04_encode.ipynb #c035_p
+def problems_of(X: Columns, Y: Columns, A, missing="error") -> list:
+    "Every error of two matched tables; `A` holds the numbers of both"
+    found, n = [], len(X)
+
+    def attempt(check, *arguments):
+        try:
+            check(*arguments)
+        except InputError as error:
+            found.append(error)
+
+    if X.texts or not np.isfinite(A).all():
+        attempt(check_values, missing, X, Y)
+    numbers = [c for c, kind in zip(X.names, X.kinds) if kind != "category"]
+    plain = {c for c, kind in zip(X.names, X.kinds) if kind == "number"}
+    whole = (A == np.floor(A)).all(0)  # not with gaps
+    for column, values in zip(np.array(numbers, object)[whole], A.T[whole]):
+        if column in plain:
+            attempt(check_counter, column, values, n)
+    names = [c for c, kind in zip(X.names, X.kinds) if kind == "category"]
+    for texts in zip(names, X.texts, Y.texts):
+        attempt(_learn_category, *texts, missing, 1.0)
+    return found
+
+# %% ../../nbs/ground/04_encode.ipynb #c035_s
+_APART = 12  # rows of each, at least: 2/C(24, 12) is below a millionth
+
+
+def dates_apart(X: Columns, Y: Columns) -> list:
+    "Positions, among the numbers, of dates that are all earlier in one sample"
+    kinds = [kind for kind in X.kinds if kind != "category"]
+    apart = []
+    for j in [j for j, kind in enumerate(kinds) if kind == "date"]:
+        x, y = (t.numbers[:, j] for t in (X, Y))
+        x, y = x[~np.isnan(x)], y[~np.isnan(y)]
+        if min(len(x), len(y)) >= _APART:
+            if x.max() < y.min() or y.max() < x.min():
+                apart.append(j)
+    return apart
+
+# %% ../../nbs/ground/04_encode.ipynb #c035_u
+def without_dates(learnt: Learnt, apart: list) -> tuple:
+    "Without these columns of numbers, if others are left; and which went"
+    use = learnt.use.copy()
+    use[apart] = False
+    others = use.any() or any(category.width for category in learnt.categories)
+    return (learnt._replace(use=use), apart) if others else (learnt, [])
+
+
+def set_aside(fields: tuple, columns) -> tuple:
+    "The fields, with a warning about dates that only say which sample came first"
+    for column in columns:
+        text = (
+            f"{the_column(column)} holds dates, and all of one sample lie before all "
+            "of the other: it would only say which came first, so it is left out. "
+            "Turn it into a number, such as the hour of the day, to have it tested."
+        )
+        warnings.warn(InputWarning(text), stacklevel=8)
+    words = "date, only says which sample came first: left out"
+    return tuple(
+        Field(f.name, f.kind, words, True) if f.name in columns else f for f in fields
+    )
+
 # %% ../../nbs/ground/04_encode.ipynb #c036
 def learn(X: Columns, Y: Columns, scale="auto", missing="error") -> Encoder:
     "The encoder of two matched tables"
     A = np.vstack([X.numbers, Y.numbers])
-    if X.texts or not np.isfinite(A).all():
-        check_values(missing, X, Y)
+    if found := problems_of(X, Y, A, missing):
+        raise all_at_once(found)
     texts = np.array([kind == "category" for kind in X.kinds], dtype=bool)
-    whole = (A == np.floor(A)).all(0)  # not with gaps
-    for k, j in zip(np.flatnonzero(~texts)[whole], np.flatnonzero(whole)):
-        if X.kinds[k] == "number":
-            check_counter(X.names[k], A[:, j], len(X))
     seen = _survey(A)
     why = "asked for"
     if scale == "auto":
         shared = not X.named and share_a_unit(seen.low, seen.high, seen.unit)
         scale, why = _AUTO[shared]
     learnt = _learn_columns(X, Y, A, seen, scale, missing)
+    learnt, apart = without_dates(learnt, dates_apart(X, Y))
     owner, order = _coordinates(X.names, texts, learnt)
     if not len(owner):
         raise constant_error()
     learnt = learnt._replace(order=order)
     fields = _describe(X, seen, scale, learnt)
+    if apart:
+        numbers = [c for c, kind in zip(X.names, X.kinds) if kind != "category"]
+        fields = set_aside(fields, [numbers[j] for j in apart])
     return Encoder(X.names, X.kinds, fields, scale, why, missing, owner, learnt)
 
 # %% ../../nbs/ground/04_encode.ipynb #c037

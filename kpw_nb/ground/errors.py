@@ -101,6 +101,8 @@ class InputError(ValueError):
     X has gaps; pass missing='drop'.
     """
 
+    parts: tuple = ()  # the errors that this one brings together
+
     def __init__(
         self,
         problem: str,
@@ -139,6 +141,21 @@ class InputError(ValueError):
 
     def __str__(self):
         return self.render().removesuffix(".") + "."
+
+# %% ../../nbs/ground/00_errors.ipynb #e027
+def all_at_once(errors: list) -> InputError:
+    "One error for several, with a remedy that meets them all"
+    if len(errors) == 1:
+        return errors[0]
+    problem = "; ".join(f"({k}) {e.problem}" for k, e in enumerate(errors, 1))
+    columns = dict.fromkeys(e.column for e in errors if e.argument != "missing")
+    ways = [either(f"drop {verbatim(c)}", "", drop=c) for c in columns]
+    if any(e.argument == "missing" for e in errors):
+        ways.append(option("missing", "indicator"))
+    remedy = f"all are met by {' '.join(ways)}" if None not in columns else ""
+    found = InputError(f"{len(errors)} problems: {problem}", remedy)
+    found.parts = tuple(errors)
+    return found
 
 # %% ../../nbs/ground/00_errors.ipynb #e024
 class InputWarning(UserWarning):

@@ -7,6 +7,7 @@ __all__ = ['read_table', 'read_samples']
 
 # %% ../../nbs/ground/05_files.ipynb #c003
 import csv
+import glob
 import gzip
 import hashlib
 import io
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .errors import InputError, option, verbatim
+from .errors import InputError, InputWarning, option, verbatim
 from .table import called, column_order
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class InputFile:
     content: bytes | None = None
     kind: str = ""  # of the table: ".csv", ...; the name says it if this does not
     packed: "InputFile | None" = None  # the file that this was unpacked from
+    parts: tuple = ()  # the files that this stands for
 
     @property
     def suffix(self) -> str:
@@ -81,6 +83,11 @@ class InputFile:
         "A binary file that stands at its start"
         in_hand = self.content is not None
         return io.BytesIO(self.content) if in_hand else Path(self.name).open("rb")
+
+    @property
+    def all(self) -> tuple:
+        "The files on disk"
+        return self.parts or (self,)
 
     def facts(self) -> dict:
         "What tells this file from any other: name, size and SHA-256"
@@ -327,7 +334,7 @@ def _check_slips(texts, figures, where):
         raise InputError(
             f"{where} holds numbers, but {_first_other(texts, figures)} is none",
             "fix it, leave it empty if it is unknown, or leave the column out with "
-            "{drop}",
+            f"{option('drop', texts.name)}",
         )
 
 # %% ../../nbs/ground/05_files.ipynb #c047
@@ -368,14 +375,19 @@ def _asked(given, names, named):
     return asked
 
 # %% ../../nbs/ground/05_files.ipynb #c067_b
-def _check_names(name, names, asked):
-    "Raise if the file does not have every column that an option asks for, once"
+def _check_names(name, names, asked, lacks=None):
+    """Raise if the file does not have every column that an option asks for, once.
+
+    With a set `lacks`, columns to leave out that are not there are noted in it.
+    """
     counts = Counter(names)
     if twice := [c for c in counts if counts[c] > 1]:
         problem = f"the column name {called(twice[0])} stands twice in the header"
         raise InputError(f"{name}: {problem}", "rename one")
     for key, columns in asked.items():
-        if missing := [c for c in columns if c not in counts]:
+        if key == "drop" and lacks is not None:
+            lacks |= {c for c in columns if c not in counts}
+        elif missing := [c for c in columns if c not in counts]:
             problem = f"{name} has no column {called(missing[0])} for {{{key}}}"
             raise InputError(problem, f"it has {name_some(names)}")
 
@@ -405,11 +417,11 @@ def _check_unnamed(name, names, keep):
         )
 
 # %% ../../nbs/ground/05_files.ipynb #c070_b
-def _choose(name, options, names, named):
+def _choose(name, options, names, named, lacks=None):
     "The columns to keep and those to set aside"
     known = dict.fromkeys(names)
     asked = {key: _asked(given, known, named) for key, given in options.items()}
-    _check_names(name, names, asked)
+    _check_names(name, names, asked, lacks)
     columns, label, id = asked["columns"], asked["label"], asked["id"]
     if len(label) > 1 or len(id) > 1:
         raise InputError("{label} and {id} name one column each", "give one name")
@@ -556,9 +568,12 @@ def _entries(column, what, remedy):
     return [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
 
 
+_UNLABELLED = f"fill it, or leave such rows out with {option('missing', 'drop')}"
+
+
 def _labels(column, name):
     "The texts of a label column"
-    entries = _entries(column, f"{name}: the label column", "fill it or drop the row")
+    entries = _entries(column, f"{name}: the label column", _UNLABELLED)
     return np.array([str(v).strip() for v in entries], dtype=object)
 
 # %% ../../nbs/ground/05_files.ipynb #c076
@@ -597,7 +612,17 @@ class Table:
         return Path(self.path).name
 
 # %% ../../nbs/ground/05_files.ipynb #c080
-def _table(frame, chosen, path, file):
+def _labelled(frame, chosen, path):
+    "The rows with a label; a warning says how many have none"
+    known = frame[chosen.label[0]].notna()
+    if known.all():
+        return frame
+    without = f"{verbatim(path)}: {(~known).sum()} rows without a label are left out"
+    warnings.warn(InputWarning(without), stacklevel=4)
+    return frame[known]
+
+
+def _table(frame, chosen, path, file, missing="error"):
     "The columns of a reader as a table, with labels and names of rows"
     import pandas as pd
 
@@ -605,7 +630,10 @@ def _table(frame, chosen, path, file):
         many = "no rows" if len(frame) == 0 else "one row"
         raise InputError(f"{path} has {many} of data", "at least 2 are needed")
     labels = None
-    index = pd.RangeIndex(1, len(frame) + 1)
+    frame = frame.set_axis(pd.RangeIndex(1, len(frame) + 1))
+    if missing == "drop" and chosen.label:
+        frame = _labelled(frame, chosen, path)
+    index = frame.index
     if chosen.label:
         labels = _labels(frame[chosen.label[0]], path)
     if chosen.id:
@@ -613,12 +641,81 @@ def _table(frame, chosen, path, file):
     kept = frame[chosen.keep].set_axis(index)
     return Table(kept, chosen.named, labels, path, file)
 
+# %% ../../nbs/ground/05_files.ipynb #c079_a
+def paths_of(path) -> list:
+    "The files of a folder or a pattern, in order; any other path alone"
+    text = str(path)
+    if os.path.isdir(text):
+        found = sorted(glob.glob(os.path.join(glob.escape(text), "*")))
+        kept = [p for p in found if Path(p).suffix.lower() in _KINDS]
+        if not kept:
+            raise InputError(
+                f"{text} is a folder without a table in it", "give a file or a folder"
+            )
+        return kept
+    if os.path.exists(text) or not glob.has_magic(text):
+        return [text]
+    found = sorted(p for p in glob.glob(text, recursive=True) if os.path.isfile(p))
+    if not found:
+        remedy = "check the name and the folder you are in"
+        raise InputError(f"no file is called like {text}", remedy)
+    return found
+
+
+def _joined(tables, path):
+    "Tables with the same columns as one, rows counted through"
+    import pandas as pd
+
+    if len(tables) == 1:
+        return tables[0]
+    first, *others = tables
+    frames = [first.frame, *(same_columns(first, t)[1].frame for t in others)]
+    counted = isinstance(first.frame.index, pd.RangeIndex)
+    frame = pd.concat(frames, ignore_index=counted)
+    if counted:
+        frame.index += 1
+    labels = None
+    if first.labels is not None:
+        labels = np.concatenate([t.labels for t in tables])
+    file = InputFile(path, parts=tuple(t.file for t in tables))
+    return Table(frame, first.named, labels, path, file)
+
 # %% ../../nbs/ground/05_files.ipynb #c080_b
 def _reader(kind):
     "The function that reads files of a kind, and what to do if it fails"
     if kind == ".parquet":
         return _read_parquet, "write it again as parquet, or convert it to csv"
     return (_read_array, _ARRAY) if kind in _MAGIC else (_read_text, _PLAIN)
+
+# %% ../../nbs/ground/05_files.ipynb #c080_c
+def _read_one(path, options, header="auto", content=None, missing="error", lacks=None):
+    "The table of one file"
+    file = input_file(path, content)
+    read, remedy = _reader(file.suffix)
+    choose = partial(_choose, file.name, options, lacks=lacks)
+    with _reading(file.name, remedy):
+        frame, chosen = read(file, header, choose)
+    return _table(frame, chosen, file.name, file, missing)
+
+
+def read_two(x, y, header="auto", missing="error", **options) -> tuple:
+    "The tables of two places; a column to leave out may be in one of them only"
+    options = dict(columns=(), drop=(), label=None, id=None) | options
+    tables, lacking = [], []
+    for path in (x, y):
+        parts, lacks = [], set[str]()
+        for p in paths_of(path):
+            parts.append(_read_one(p, options, header, None, missing, lacks))
+        tables.append(_joined(parts, str(path)))
+        lacking.append(lacks)
+    nowhere = sorted(lacking[0] & lacking[1])
+    if nowhere:
+        names = name_some(dict.fromkeys([*tables[0].frame, *tables[1].frame]))
+        raise InputError(
+            f"neither {x} nor {y} has a column {called(nowhere[0])} for {{drop}}",
+            f"they have {names}",
+        )
+    return tuple(tables)
 
 # %% ../../nbs/ground/05_files.ipynb #c081
 def read_table(
@@ -636,8 +733,9 @@ def read_table(
     Parameters
     ----------
     path : str or Path
-        A csv, tsv, npy, npz or parquet file, perhaps packed as gz or zip; "-" reads
-        a text from the standard input.
+        A csv, tsv, npy, npz or parquet file, perhaps packed as gz or zip; a folder of
+        them, or a pattern such as "2024/*.csv"; "-" reads a text from the standard
+        input.
     columns : list of str, default ()
         Names of the columns to keep, all if empty.
     drop : list of str, default ()
@@ -669,12 +767,10 @@ def read_table(
     >>> list(frame), list(frame.index), frame["born"].dt.year.tolist()
     (['age', 'born'], ['ann', 'bob'], [1990, 1985])
     """
-    file = input_file(path, content)
     options = dict(columns=columns, drop=drop, label=label, id=id)
-    read, remedy = _reader(file.suffix)
-    with _reading(file.name, remedy):
-        frame, chosen = read(file, header, partial(_choose, file.name, options))
-    return _table(frame, chosen, file.name, file)
+    paths = paths_of(path) if content is None else [path]
+    tables = [_read_one(p, options, header, content) for p in paths]
+    return _joined(tables, str(path))
 
 # %% ../../nbs/ground/05_files.ipynb #c088
 def _entry_error(table, column, place):
@@ -734,8 +830,59 @@ class Samples:
     names: tuple  # what they are called: their files, or their labels
     files: tuple  # name, bytes and sha256 of each file
 
+# %% ../../nbs/ground/05_files.ipynb #c094_n
+def _two_names(x, y) -> tuple:
+    "What two places are called: by their last part, if that tells them apart"
+    names = tuple(Path(str(p)).name for p in (x, y))
+    return names if names[0] != names[1] else (str(x), str(y))
+
+# %% ../../nbs/ground/05_files.ipynb #c094_a
+_MANY = 40_000  # rows of both samples that are read into memory
+
+
+def _dataset(path, options, lacks):
+    "The parquet files of a path as an Arrow dataset, and the chosen columns"
+    import pyarrow.dataset as ds
+
+    paths = paths_of(path)
+    for p in paths:
+        _check_filled(InputFile(p))
+    with _reading(str(path), "write it again as parquet, or convert it to csv"):
+        data = ds.dataset(paths, format="parquet")
+        names = data.schema.names
+    names = [c for c in names if not c.startswith("__index_level_")]
+    chosen = _choose(str(path), options, names, True, lacks)
+    return data, chosen.keep
+
+
+def sources_of(x, y, options: dict):
+    "Two samples in pieces, if both are parquet with very many rows; else None"
+    paths = paths_of(x) + paths_of(y)
+    if not all(Path(p).suffix.lower() == ".parquet" for p in paths):
+        return None
+    try:
+        import pyarrow.dataset  # noqa: F401
+    except ImportError:
+        return None
+    lacks = set[str](), set[str]()
+    found = [_dataset(p, options, k) for p, k in zip((x, y), lacks)]
+    if lacks[0] & lacks[1]:
+        return None
+    if sum(data.count_rows() for data, _ in found) <= _MANY:
+        return None
+    from kpw_nb.ground.sample import dataset_source  # loads numba: only if needed
+
+    one, two = (data for data, _ in found)
+    names, others = (kept for _, kept in found)
+    column_order(tuple(names), tuple(others), (verbatim(x), verbatim(y)))
+    X, Y = dataset_source(one, names, 1), dataset_source(two, names, 1)
+    files = [
+        InputFile(str(p), parts=tuple(map(InputFile, paths_of(p)))) for p in (x, y)
+    ]
+    return Samples(X, Y, _two_names(x, y), tuple(files))
+
 # %% ../../nbs/ground/05_files.ipynb #c094
-def _two_files(x, y, label, options):
+def _two_files(x, y, label, options, in_pieces=False):
     "A file for each sample"
     if label is not None:
         remedy = "give one file, or leave {label} out"
@@ -743,8 +890,13 @@ def _two_files(x, y, label, options):
     if str(x) == str(y) == "-":
         remedy = "give a file for one of them, or one table with {label}"
         raise InputError("both samples cannot come from the standard input", remedy)
-    A, B = same_columns(read_table(x, **options), read_table(y, **options))
-    return Samples(A.frame, B.frame, (A.name, B.name), (A.file, B.file))
+    if in_pieces and "-" not in (str(x), str(y)) and not options.get("id"):
+        plain = dict(columns=(), drop=(), label=None, id=None)
+        chosen = plain | {k: v for k, v in options.items() if k in plain}
+        if found := sources_of(str(x), str(y), chosen):
+            return found
+    A, B = same_columns(*read_two(x, y, **options))
+    return Samples(A.frame, B.frame, _two_names(A.path, B.path), (A.file, B.file))
 
 # %% ../../nbs/ground/05_files.ipynb #c094_b
 def _two_values(t, label):
@@ -766,13 +918,16 @@ def _two_values(t, label):
 
 def _two_labels(x, label, options):
     "One file with a column that tells the samples apart"
-    t = read_table(x, label=label, **options)
+    header, missing = options.pop("header", "auto"), options.pop("missing", "error")
+    asked = dict(columns=(), drop=(), id=None) | options | dict(label=label)
+    parts = [_read_one(p, asked, header, None, missing) for p in paths_of(x)]
+    t = _joined(parts, str(x))
     values = _two_values(t, label)
     X, Y = (t.frame[t.labels == value] for value in values)
     return Samples(X, Y, tuple(f"{label} = {value}" for value in values), (t.file,))
 
 # %% ../../nbs/ground/05_files.ipynb #c097
-def _two_arrays(x, columns=(), drop=(), id=None, header="auto"):
+def _two_arrays(x, columns=(), drop=(), id=None, header="auto", missing="error"):
     "X and Y of one npz file"
     file = input_file(x)
     if file.suffix != ".npz":
@@ -799,19 +954,25 @@ def _two_arrays(x, columns=(), drop=(), id=None, header="auto"):
     return Samples(A.frame, B.frame, (f"{name}, X", f"{name}, Y"), (file,))
 
 # %% ../../nbs/ground/05_files.ipynb #c098
-def read_samples(x, y=None, *, label: str | None = None, **options) -> Samples:
+def read_samples(
+    x, y=None, *, label: str | None = None, in_pieces: bool = False, **options
+) -> Samples:
     """Two samples from two files, from one with labels, or from an npz with X and Y.
 
     Parameters
     ----------
     x : str or Path
-        File of X, or of both.
+        File of X, or of both; a folder, or a pattern, for several.
     y : str or Path, optional
         File of Y.
     label : str, optional
         Column whose two values tell the samples apart.
+    in_pieces : bool, default False
+        May very many rows of parquet files stay where they are? X and Y are then
+        sources for `kpw_test`, not frames.
     **options
-        `columns`, `drop`, `id` and `header` of `read_table`.
+        `columns`, `drop`, `id` and `header` of `read_table`; `drop` may name columns
+        that only one file has. `missing="drop"` leaves out rows without a label.
 
     Returns
     -------
@@ -837,7 +998,7 @@ def read_samples(x, y=None, *, label: str | None = None, **options) -> Samples:
     (3, 4, ['column 1', 'column 2'], [1, 2, 3])
     """
     if y is not None:
-        samples = _two_files(x, y, label, options)
+        samples = _two_files(x, y, label, options, in_pieces)
     elif label is not None:
         samples = _two_labels(x, label, options)
     else:
@@ -847,4 +1008,5 @@ def read_samples(x, y=None, *, label: str | None = None, **options) -> Samples:
             remedy = "at least 2 are needed, so collect more"
             raise InputError(f"{name} has {len(frame)} row", remedy)
     files = {file.name: file for file in samples.files}
-    return replace(samples, files=tuple(f.facts() for f in files.values()))
+    facts = (f.facts() for file in files.values() for f in file.all)
+    return replace(samples, files=tuple(facts))

@@ -8,7 +8,10 @@ __all__ = ['Sample', 'as_sample']
 # %% ../../nbs/ground/03_sample.ipynb #c003
 import math
 import numbers
+import os
+import tempfile
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +19,7 @@ from .core import as_rng, check_number
 from .errors import InputError, sample_mark, verbatim
 from kpw_nb.ground.table import (
     Columns,
+    Piece,
     check_shape,
     column_order,
     join_columns,
@@ -298,6 +302,7 @@ class Blocks:
     width: int  # columns
     name: str
     lazy: bool  # are the blocks promises?
+    keep: object = None  # what must live as long as this
 
     def __len__(self):
         return int(sum(self.sizes))
@@ -337,10 +342,116 @@ def take_rows(sample: Blocks, index) -> Columns:
         return join_columns(dask.compute(*promises))
     return join_columns([block_rows(*task) for task in tasks])
 
+# %% ../../nbs/ground/03_sample.ipynb #c036_a
+@dataclass(frozen=True, eq=False)
+class Source:
+    "A table in pieces that are read when they are needed"
+
+    names: tuple
+    pieces: list  # of Piece
+    sizes: list  # rows of each
+    keep: object = None  # what must live as long as this
+
+    @property
+    def shape(self) -> tuple:
+        "Rows and columns"
+        return int(sum(self.sizes)), len(self.names)
+
+    @property
+    def columns(self) -> list:
+        "The names"
+        return list(self.names)
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getitem__(self, names) -> "Source":
+        "Some of the columns, in this order"
+        pieces = [
+            p._replace(read=partial(_columns_of, p.read, names)) for p in self.pieces
+        ]
+        return replace(self, names=tuple(names), pieces=pieces)
+
+    def table(self):
+        "All rows, as an Arrow table"
+        import pyarrow as pa
+
+        return pa.concat_tables([p.read() for p in self.pieces])
+
+
+def _columns_of(read, names):
+    return read().select(names)
+
+# %% ../../nbs/ground/03_sample.ipynb #c036_b
+def dataset_source(data, names=None, first: int = 0) -> Source:
+    "An Arrow dataset: a piece for each row group of a parquet file, or for each file"
+    names = list(names or data.schema.names)
+    parts, sizes = [], []
+    for fragment in data.get_fragments():
+        for group in getattr(fragment, "row_groups", [None]):
+            part = group and fragment.subset(row_group_ids=[group.id])
+            parts.append(part or fragment)
+            sizes.append(group.num_rows if group else fragment.count_rows())
+    read = dict(schema=data.schema, columns=names)
+    pieces = [Piece(partial(part.to_table, **read), first) for part in parts]
+    return Source(tuple(names), pieces, sizes)
+
+
+def _read_batch(path, k):
+    "One batch of an Arrow file, as a table"
+    import pyarrow as pa
+
+    with pa.OSFile(path) as file:
+        return pa.Table.from_batches([pa.ipc.open_file(file).get_batch(k)])
+
+
+def spooled(write, first: int = 0) -> Source:
+    "What `write(path)` writes into an Arrow file, a batch a piece"
+    import pyarrow as pa
+
+    folder = tempfile.TemporaryDirectory(prefix="kpw-")
+    path = os.path.join(folder.name, "rows.arrow")
+    write(path)
+    with pa.OSFile(path) as file:
+        found = pa.ipc.open_file(file)
+        names = tuple(found.schema.names)
+        sizes = [found.get_batch(k).num_rows for k in range(found.num_record_batches)]
+    pieces = [Piece(partial(_read_batch, path, k), first) for k in range(len(sizes))]
+    return Source(names, pieces, sizes, folder)
+
+# %% ../../nbs/ground/03_sample.ipynb #c036_c
+def _write_batches(reader, path):
+    "All batches of a reader into an Arrow file"
+    import pyarrow as pa
+
+    with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, reader.schema) as out:
+        for batch in reader:
+            out.write_batch(batch)
+
+
+def _module_of(X):
+    return type(X).__module__.partition(".")[0]
+
+
+def as_source(X):
+    "A dataset, reader, lazy frame or relation as a `Source`; anything else as it is"
+    if _module_of(X) == "narwhals":
+        X = X.to_native()
+    module, word = _module_of(X), type(X).__name__
+    if module == "polars" and word == "LazyFrame":
+        return spooled(partial(X.sink_ipc, compression="uncompressed"))
+    if module == "duckdb" and word.endswith("Relation"):
+        return spooled(partial(_write_batches, X.to_arrow_reader(65_536)))
+    if module == "pyarrow" and word == "RecordBatchReader":
+        return spooled(partial(_write_batches, X))
+    if module == "pyarrow" and hasattr(X, "get_fragments"):
+        return dataset_source(X)
+    return X
+
 # %% ../../nbs/ground/03_sample.ipynb #c038
 def is_lazy(X) -> bool:
-    "Is this a Dask collection?"
-    return hasattr(X, "dask")
+    "Is this a Dask collection, or a table that is read in pieces?"
+    return hasattr(X, "dask") or isinstance(X, Source)
 
 
 def _promises(X, name):
@@ -377,7 +488,10 @@ def _slices(X, name):
 # %% ../../nbs/ground/03_sample.ipynb #c039_b
 def as_blocks(X, name: str = "X", min_points: int = 2) -> Blocks:
     "Anything like a table as blocks"
-    if is_lazy(X):
+    X = as_source(X)
+    if isinstance(X, Source):
+        blocks, sizes, width = X.pieces, X.sizes, X.shape[1]
+    elif is_lazy(X):
         blocks, sizes = _promises(X, name)
         width = int(X.shape[1])
     else:
@@ -392,4 +506,4 @@ def as_blocks(X, name: str = "X", min_points: int = 2) -> Blocks:
     if width == 0:
         problem = f"{sample} has no columns"
         raise InputError(problem, "a point needs at least one number", sample=name)
-    return Blocks(blocks, sizes, width, name, is_lazy(X))
+    return Blocks(blocks, sizes, width, name, hasattr(X, "dask"), X)

@@ -8,6 +8,7 @@ __all__ = []
 # %% ../../nbs/ground/02_table.ipynb #c003
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -385,11 +386,20 @@ def _read_frame(X, name, start):
     found = [_read_series(frame[text], Place(c, name), rows) for c, text in pairs]
     return assemble(names, found, rows, name)
 
+# %% ../../nbs/ground/02_table.ipynb #c025_p
+class Piece(NamedTuple):
+    "Some rows of a table that are read when they are needed"
+
+    read: Callable  # () -> a frame
+    first: int = 0  # the number of the table's first row
+
 # %% ../../nbs/ground/02_table.ipynb #c026
 def read_columns(X, name: str = "X", start: int = 0) -> Columns:
     "Anything like a table; `start` rows come before these"
     if isinstance(X, Columns):
         return X
+    if isinstance(X, Piece):
+        return read_columns(X.read(), name, start + X.first)
     if not isinstance(X, np.ndarray):
         _check_is_table(X, name)
         if hasattr(X, "to_frame") and getattr(X, "ndim", 1) == 1:
