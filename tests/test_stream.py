@@ -110,13 +110,13 @@ def test_sums_do_not_depend_on_blocks(cuts, travel):
         sight = pickle.loads(pickle.dumps(sight))
     places = np.random.default_rng(1).integers(0, 8, 1500).astype(np.uint16)
     units = np.abs(sight(X[:300])).max(0)
-    whole = add_rows(as_blocks(X[:1500]), places, sight, units, 7, Engine())
+    whole = add_rows(as_blocks(X[:1500]), places, sight, units, 7, Engine()).groups
     edges = [0, *sorted(cuts), 1500]
     parts = [(a, b) for a, b in zip(edges, edges[1:]) if b - a > 1]
     if sum(b - a for a, b in parts) < 1500:
         return
     total = sum(
-        add_rows(as_blocks(X[a:b]), places[a:b], sight, units, 7, Engine())
+        add_rows(as_blocks(X[a:b]), places[a:b], sight, units, 7, Engine()).groups
         for a, b in parts
     )
     np.testing.assert_allclose(total, whole, rtol=1e-15, atol=1e-12)

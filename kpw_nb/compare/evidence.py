@@ -122,6 +122,24 @@ def grouped(evidence, group) -> np.ndarray:
     total = np.add.reduceat(np.exp(E - np.repeat(top, sizes, axis=1)), starts, axis=1)
     return top + np.log(total / sizes)
 
+# %% ../../nbs/compare/05_evidence.ipynb #c012_0
+class Added(NamedTuple):
+    "Sums over groups of rows, of which nothing else is known"
+
+    values: np.ndarray  # (G, c) of coordinates
+    squares: np.ndarray  # (G, c)
+    products: np.ndarray  # (G, P) of pairs of coordinates
+    size: int  # rows of a group
+
+
+def _sizes(marks, rows: int, added: Added | None):
+    "(B, 1) rows of X and of Y"
+    n, total = marks[:, :rows].sum(1, keepdims=True), rows
+    if added is not None:
+        n = n + added.size * marks[:, rows:].sum(1, keepdims=True)
+        total += added.size * len(added.values)
+    return np.maximum(n, 4), np.maximum(total - n, 4)
+
 # %% ../../nbs/compare/05_evidence.ipynb #c012_1
 def some_rows(values) -> np.ndarray:
     "All rows, or of very many those with the smallest hash of their contents"
@@ -131,18 +149,23 @@ def some_rows(values) -> np.ndarray:
     return np.flatnonzero(marks <= np.partition(marks, _MOST_ROWS)[_MOST_ROWS])
 
 # %% ../../nbs/compare/05_evidence.ipynb #c012_2
-def pair_evidence(C, pairs, marks) -> np.ndarray:
+def pair_evidence(C, pairs, marks, added: Added | None = None) -> np.ndarray:
     "(B, pairs) evidence that coordinates of C go together differently in X and in Y"
-    n = np.maximum(marks.sum(1, keepdims=True), 4)
-    m = np.maximum(len(C) - n, 4)
+    n, m = _sizes(marks, len(C), added)
     # the totals come from the same product, so that X and Y are treated alike
-    marks = np.vstack([marks, np.ones(len(C))])
-    sums = marks @ C, marks @ C**2
+    marks = np.vstack([marks, np.ones(marks.shape[1])])
+    rows, groups = marks[:, : len(C)], marks[:, len(C) :]
+    sums = [rows @ C, rows @ C**2]
+    if added is not None:
+        more = added.values, added.squares
+        sums = [S + groups @ A for S, A in zip(sums, more)]
     size = np.sqrt(1 / (1 / (n - 3) + 1 / (m - 3)))
     found = []
     for start in range(0, pairs.shape[1], _BLOCK):
         i, j = pairs[:, start : start + _BLOCK]
-        P = marks @ (C[:, i] * C[:, j])
+        P = rows @ (C[:, i] * C[:, j])
+        if added is not None:
+            P = P + groups @ added.products[:, start : start + _BLOCK]
         of_x = [S[:-1] / n for S in (P, *sums)]
         of_y = [(S[-1] - S[:-1]) / m for S in (P, *sums)]
         gap = _atanh_correlation(of_x, i, j) - _atanh_correlation(of_y, i, j)
@@ -153,17 +176,23 @@ def pair_evidence(C, pairs, marks) -> np.ndarray:
 class PairEvidence:
     "The evidence of pairs of coordinates under labellings"
 
+    added: Added | None = None  # what is known of rows in groups
+
     def __init__(self, coordinates: Coordinates):
         self.rows = some_rows(coordinates.values)
-        self.C, self.order = coordinates.values[self.rows], coordinates.order
-        self.pairs = strongest(self.C, pair_indices(coordinates))
+        C = coordinates.values[self.rows]
+        self.pose(C, coordinates, strongest(C, pair_indices(coordinates)))
+
+    def pose(self, C, coordinates: Coordinates, pairs):
+        "Look at these pairs of the columns of C"
+        self.C, self.order, self.pairs = C, coordinates.order, pairs
         i, j = coordinates.owner[self.pairs]
         known, self.group = np.unique(np.stack([i, j]), axis=1, return_inverse=True)
         self.group, self.columns = self.group.ravel(), known.T
 
     def parts(self, marks) -> np.ndarray:
         "(B, pairs of coordinates)"
-        return pair_evidence(self.C, self.pairs, marks[:, self.rows])
+        return pair_evidence(self.C, self.pairs, marks[:, self.rows], self.added)
 
     def values(self, marks) -> np.ndarray:
         "(B, pairs of columns)"

@@ -10,7 +10,7 @@ import math
 import warnings
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -83,8 +83,31 @@ def _percent(share):
 def _in_both(what, x, y, form):
     return f"{what} {form(x)} in X, {form(y)} in Y"
 
+# %% ../../nbs/compare/07_explain.ipynb #c015_5
+class Total(NamedTuple):
+    "A column in all rows of one sample"
+
+    rows: int
+    known: float = 0.0  # values that are no gaps
+    mean: float = np.nan
+    variance: float = np.nan
+    fourth: float = np.nan  # central moment
+    common: float = np.nan  # share of the most common value
+    counts: np.ndarray | None = None  # of the levels, then of gaps
+
+    @property
+    def missing(self) -> float:
+        "The share of gaps"
+        return (self.rows - self.known) / self.rows
+
+
+def common_value(values) -> tuple:
+    "The most frequent value, or the larger of two, and how many values there are"
+    found, counts = np.unique(values, return_counts=True)
+    return found[-1 if len(found) == 2 else counts.argmax()], len(found)
+
 # %% ../../nbs/compare/07_explain.ipynb #c015_3
-def level_effect(codes, levels, n: int) -> str:
+def level_effect(codes, levels, n: int, totals=None) -> str:
     "The level of which the share changes most"
     names = [*(repr(level) for level in levels), "gaps"]
     # the code -1 of a gap becomes that of the last name
@@ -92,6 +115,8 @@ def level_effect(codes, levels, n: int) -> str:
         np.bincount(c % len(names), minlength=len(names))
         for c in (codes[:n], codes[n:])
     ]
+    if totals is not None:
+        counts = [total.counts for total in totals]
     shares = [c / c.sum() for c in counts]
     k = int(np.abs(shares[0] - shares[1]).argmax())
     return _in_both(f"share of {names[k]}", shares[0][k], shares[1][k], _percent)
@@ -121,29 +146,45 @@ def _location(x, y):
     return ("mean", np.mean) if agree else ("median", np.median)
 
 # %% ../../nbs/compare/07_explain.ipynb #c017_7
-def _common_share(x, y, form):
-    "The most frequent value, or the larger of two, and its share in both"
-    values, counts = np.unique(np.concatenate([x, y]), return_counts=True)
-    common = values[-1 if len(values) == 2 else counts.argmax()]
-    shares = [(part == common).mean() for part in (x, y)]
-    return _in_both(f"share of {form(common)}", *shares, _percent), len(values)
+class Numbers(NamedTuple):
+    "Two columns of numbers, X then Y, in numbers"
+
+    what: str  # mean or median
+    middles: tuple
+    spreads: tuple
+    shares: tuple  # of the most common value
+    common: float
+    levels: int
 
 
-def _phrases(x, y, kind, leading):
-    "Descriptions of two columns of numbers, the best first"
-    form = _forms(kind)
-    share, levels = _common_share(x, y, form)
-    what, middle = _location(x, y)
-    middles = middle(x), middle(y)
-    means = [_in_both(what, *middles, _forms(kind, fine)) for fine in (False, True)]
+def _numbers_of(x, y, totals=None):
+    "From the values; from all rows, what is known of them"
     size = max(np.abs(x).max(), np.abs(y).max(), TINY)
+    common, levels = common_value(np.concatenate([x, y]))
+    what, middle = _location(x, y)
+    middles, spreads, shares = (
+        tuple(f(part) for part in (x, y))
+        for f in (middle, lambda v: _spread(v, size), lambda v: (v == common).mean())
+    )
+    if totals is not None:
+        middles = tuple(t.mean for t in totals) if what == "mean" else middles
+        spreads = tuple(np.sqrt(t.variance) for t in totals)
+        shares = tuple(t.common for t in totals)
+    return Numbers(what, middles, spreads, shares, common, levels)
+
+
+def _phrases(x, y, kind, leading, totals=None):
+    "Descriptions of two columns of numbers, the best first"
+    form, told = _forms(kind), _numbers_of(x, y, totals)
+    share = _in_both(f"share of {form(told.common)}", *told.shares, _percent)
+    forms = (_forms(kind, fine) for fine in (False, True))
+    means = [_in_both(told.what, *told.middles, f) for f in forms]
     of = _forms("duration" if kind == "duration" else "number")
     days = " days" if kind == "date" else ""
-    spreads = [_spread(part, size) for part in (x, y)]
-    spread = _in_both("spread", *spreads, lambda v: of(v) + days)
+    spread = _in_both("spread", *told.spreads, lambda v: of(v) + days)
     quartiles = _in_both("quartiles", x, y, partial(_quartiles, form))
     first = {0: means, 1: [spread]}.get(leading, [quartiles])
-    if levels == 2:
+    if told.levels == 2:
         first = [share]
     return [*first, share, *means, spread, quartiles]
 
@@ -154,15 +195,19 @@ def _sides_differ(words):
     return not x.endswith(" " + y.removesuffix(" in Y"))
 
 
-def number_effect(values, n: int, kind: str, leading: int) -> str:
+def number_effect(values, n: int, kind: str, leading: int, totals=None) -> str:
     "What the strongest feature of a column of numbers means in its own units"
     gaps = [np.isnan(part) for part in (values[:n], values[n:])]
     x, y = values[:n][~gaps[0]], values[n:][~gaps[1]]
     if not (len(x) and len(y)) or leading >= 4:
-        return _in_both("missing", gaps[0].mean(), gaps[1].mean(), _percent)
+        shares = [g.mean() for g in gaps]
+        if totals is not None:
+            shares = [total.missing for total in totals]
+        return _in_both("missing", *shares, _percent)
     if kind == "boolean":
-        return _in_both("true", x.mean(), y.mean(), _percent)
-    phrases = _phrases(x, y, kind, leading)
+        told = _numbers_of(x, y, totals)
+        return _in_both("true", *told.middles, _percent)
+    phrases = _phrases(x, y, kind, leading, totals)
     return next(filter(_sides_differ, phrases), phrases[0])
 
 # %% ../../nbs/compare/07_explain.ipynb #c020
@@ -227,15 +272,17 @@ def _row_frame(X, Y, costs, owner):
     return frame.sort_values("cost", ascending=False, kind="stable", ignore_index=True)
 
 # %% ../../nbs/compare/07_explain.ipynb #c024
-def _effects(X, Y, columns, found):
+def _effects(X, Y, columns, found, totals=None):
     "What each column differs in, in words"
     words = []
     for k, j in enumerate(columns):
         values, levels = pooled_column(X, Y, j)
+        both = None if totals is None else totals[j]
         if levels is None:
-            words.append(number_effect(values, len(X), X.kinds[j], found.leading[k]))
+            how = len(X), X.kinds[j], found.leading[k], both
+            words.append(number_effect(values, *how))
         else:
-            words.append(level_effect(values, levels, len(X)))
+            words.append(level_effect(values, levels, len(X), both))
     return words
 
 
@@ -257,13 +304,14 @@ def _pair_lines(X, Y, columns, found):
         yield line | dict(kind="pair", strength=found.strength[D + k])
 
 # %% ../../nbs/compare/07_explain.ipynb #c024_3
-def _column_frame(X, Y, columns, found, shares, chance):
+def _column_frame(X, Y, columns, found, shares, chance, totals=None):
     "One line for each column, and for each pair with evidence"
     import pandas as pd
 
     D = len(columns)
     lines = dict(column=[X.names[j] for j in columns], pvalue=found.pvalues[:D])
-    lines |= dict(effect=_effects(X, Y, columns, found), share=shares, chance=chance)
+    words = _effects(X, Y, columns, found, totals)
+    lines |= dict(effect=words, share=shares, chance=chance)
     frame = pd.DataFrame(lines | dict(kind=[X.kinds[j] for j in columns]))
     frame["strength"] = found.strength[:D]
     if pairs := list(_pair_lines(X, Y, columns, found)):
@@ -404,6 +452,7 @@ def explain(
     design=None,
     found: Found | None = None,
     least: float = 0.0,
+    totals=None,
 ) -> Difference:
     """The most telling rows and columns of two samples.
 
@@ -425,6 +474,8 @@ def explain(
         The evidence, if the test has found it already.
     least : float, default 0.0
         The p-value of the test: no column has a smaller one.
+    totals : list, optional
+        Of each column, its `Total` in X and in Y, if the samples hold some rows only.
 
     Returns
     -------
@@ -457,6 +508,5 @@ def explain(
         chance = chance_shares(projector, Z, n, 0)
     both = [_by_owner(s, owner, columns) for s in (shares, chance)]
     costs = row_costs(*(_project(projector, s.values) for s in (X, Y)))
-    return Difference(
-        _row_frame(X, Y, costs, owner), _column_frame(*tables, columns, found, *both)
-    )
+    frame = _column_frame(*tables, columns, found, *both, totals)
+    return Difference(_row_frame(X, Y, costs, owner), frame)

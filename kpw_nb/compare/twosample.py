@@ -416,6 +416,7 @@ class Outcome(NamedTuple):
     encoder: Encoder | None = None  # if it was learnt on the way
     sizes: tuple | None = None  # rows as given, if `samples` holds some of them only
     evidence: Found | None = None  # of columns and pairs, if a member has looked
+    totals: list | None = None  # of columns in all rows, if `samples` holds some only
 
 # %% ../../nbs/compare/11_twosample.ipynb #c026_1
 class _Clock:
@@ -663,7 +664,7 @@ def _stream(t, plan, given, seeds, run, clock):
     shown_by = partial(_shown_by, made.family, made.pool)
     detail = _rows_used(made.shares, [len(s) for s in samples])
     how = made.kept, detail, made.encoder, (_rows_in(X), _rows_in(Y))
-    return Outcome(values, made.family, weights, shown_by, *how, evidence)
+    return Outcome(values, made.family, weights, shown_by, *how, evidence, made.totals)
 
 # %% ../../nbs/compare/11_twosample.ipynb #c033_4
 WAYS = {"refit": _refit, "split": _split, "stream": _stream}
@@ -996,6 +997,8 @@ class KPWTestResult(Result):
         Rows of X and of Y, as given; `samples` may hold some of them only.
     evidence : Found or None
         P-values of columns and pairs, if the test has looked at them.
+    totals : list or None
+        Of each column, its `Total` in X and in Y, if `samples` holds some rows only.
 
     Examples
     --------
@@ -1021,6 +1024,7 @@ class KPWTestResult(Result):
     design: Design
     sizes: tuple
     evidence: Found | None
+    totals: list | None
 
     def __iter__(self):
         return iter((self.statistic, self.pvalue))
@@ -1052,7 +1056,7 @@ class KPWTestResult(Result):
         options["rng"] = spawn_seeds(self.seed, 3)[2]  # the test's own relabellings
         if not self.design.free:
             options["design"] = self.design
-        options |= dict(found=self.evidence, least=self.pvalue)
+        options |= dict(found=self.evidence, least=self.pvalue, totals=self.totals)
         return explain(self.projector, *self.samples, **options)
 
     @cached_property
@@ -1216,6 +1220,7 @@ def _result(plan, outcome, seed, clock, encoder, design, asked):
         design=design,
         sizes=outcome.sizes or given,
         evidence=outcome.evidence,
+        totals=outcome.totals,
     )
 
 # %% ../../nbs/compare/11_twosample.ipynb #c050
