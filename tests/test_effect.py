@@ -221,7 +221,8 @@ def test_columns_in_their_own_units():
     assert weight.difference == pytest.approx(means)
     town = columns[columns["column"] == "town"].set_index("level")["difference"]
     assert town["C"] == pytest.approx(0.5) and town.sum() == pytest.approx(0, abs=1e-12)
-    assert columns.set_index("column")["unit"]["day"] == "days"
+    day = columns[columns["column"] == "day"].set_index("what")["unit"]
+    assert day["mean"] == "days" and day["spread"] == "ratio"
 
 
 def test_shifts_cover():

@@ -371,21 +371,34 @@ class Found(NamedTuple):
     orders: np.ndarray  # (P, 2) 1 for ranks, 2 for distances from the middle
 
 # %% ../../nbs/compare/05_evidence.ipynb #c021_s5
+def leading_features(statistic: ColumnEvidence) -> np.ndarray:
+    "Of each column, which of its features is strongest as observed"
+    marks = statistic.design.relabelling.observed[None]
+    first = np.searchsorted(statistic.owner, np.arange(len(statistic.columns)))
+    return _strongest(statistic.parts(marks)[0], statistic.owner) - first
+
+
 def found_by(statistic: ColumnEvidence, observed, null) -> Found:
     "Step-down p-values of columns and pairs, from the values of relabellings"
     evidence = balanced(np.vstack([observed, null]), len(statistic.columns))
     p = step_down(evidence[0], evidence[1:])
-    marks = statistic.design.relabelling.observed[None]
-    owner, pairs = statistic.owner, statistic.pairs
-    first = np.searchsorted(owner, np.arange(len(statistic.columns)))
-    leading = _strongest(statistic.parts(marks)[0], owner) - first
+    leading, pairs = leading_features(statistic), statistic.pairs
     none = np.empty((0, 2), np.int64)
     if pairs is None:
         return Found(evidence[0], p, none, leading, none)
+    marks = statistic.design.relabelling.observed[None]
     rows = statistic.design.of_rows(marks).astype(float)
     strongest = _strongest(pairs.parts(rows)[0], pairs.group)
     orders = pairs.order[pairs.pairs[:, strongest]].T
     return Found(evidence[0], p, pairs.columns, leading, orders)
+
+
+def found_at_once(statistic: ColumnEvidence) -> Found:
+    "The strength of columns as observed, without p-values and pairs"
+    marks = statistic.design.relabelling.observed[None]
+    strength = statistic.values(marks)[0, : len(statistic.columns)]
+    none, unknown = np.empty((0, 2), np.int64), np.full(len(strength), np.nan)
+    return Found(strength, unknown, none, leading_features(statistic), none)
 
 # %% ../../nbs/compare/05_evidence.ipynb #c021_s6
 def find_evidence(

@@ -91,8 +91,11 @@ class Total(NamedTuple):
     known: float = 0.0  # values that are no gaps
     mean: float = np.nan
     variance: float = np.nan
-    fourth: float = np.nan  # central moment
+    median: float = np.nan
+    deviation: float = np.nan  # mean distance from the median
     common: float = np.nan  # share of the most common value
+    below: float = np.nan  # share below the lower cut
+    above: float = np.nan  # share above the upper one
     counts: np.ndarray | None = None  # of the levels, then of gaps
 
     @property
@@ -105,6 +108,11 @@ def common_value(values) -> tuple:
     "The most frequent value, or the larger of two, and how many values there are"
     found, counts = np.unique(values, return_counts=True)
     return found[-1 if len(found) == 2 else counts.argmax()], len(found)
+
+
+def tail_cuts(values) -> np.ndarray:
+    "A tenth of the values of both samples is below the one, or above the other"
+    return np.quantile(values, [0.1, 0.9], method="nearest")
 
 # %% ../../nbs/compare/07_explain.ipynb #c015_3
 def level_effect(codes, levels, n: int, totals=None) -> str:

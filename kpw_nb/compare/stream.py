@@ -26,7 +26,7 @@ from kpw_nb.compare.evidence import (
     strongest,
     tail_evidence,
 )
-from .explain import Total, common_value
+from .explain import Total, common_value, tail_cuts
 from .family import Member, Table
 from .features import Pool, Rows, Senses
 from ..ground.core import kernel
@@ -108,69 +108,73 @@ def _fill(A):
 
 # %% ../../nbs/compare/09_stream.ipynb #c013_3
 class Census(NamedTuple):
-    "What is counted of every row"
+    "What is counted of every row of one sample"
 
-    centre: np.ndarray  # (k,) of numbers
+    centre: np.ndarray  # (k,) of numbers: the median
     unit: np.ndarray
-    common: np.ndarray  # the most common value
+    common: np.ndarray  # the most common value in both samples
+    cuts: np.ndarray  # (2, k) low and high
     levels: tuple  # of each category
 
     def __call__(self, columns: Columns) -> np.ndarray:
-        "Counts and sums of powers of numbers, then counts of levels, in a line"
+        "Counts and sums of numbers, then counts of levels, in a line"
         A, known = columns.numbers, ~np.isnan(columns.numbers)
         with np.errstate(over="ignore", invalid="ignore"):
             D = np.where(known, (A - self.centre) / self.unit, 0.0)
-            powers = [(D**k).sum(0) for k in (1, 2, 3, 4)]
-        numbers = known.sum(0), *powers, (A == self.common).sum(0)
-        counts = [
-            np.bincount(
-                on_levels(t, known_) % (len(known_) + 1), minlength=len(known_) + 1
-            )
-            for t, known_ in zip(columns.texts, self.levels)
-        ]
+            sums = [D.sum(0), np.abs(D).sum(0), (D * D).sum(0)]
+        events = A == self.common, A < self.cuts[0], A > self.cuts[1]
+        numbers = known.sum(0), *sums, *(e.sum(0) for e in events)
+        ends = [len(levels) + 1 for levels in self.levels]
+        codes = [on_levels(t, own) for t, own in zip(columns.texts, self.levels)]
+        counts = [np.bincount(c % end, minlength=end) for c, end in zip(codes, ends)]
         return np.concatenate([*numbers, *counts]).astype(float)
 
 
-def census_of(X: Columns, Y: Columns) -> Census:
-    "Learnt from the kept rows, without their labels"
-    A = np.vstack([X.numbers, Y.numbers])
-    known = [column[~np.isnan(column)] for column in A.T]
-    known = [column if len(column) else np.zeros(1) for column in known]
-    unit = np.array([np.abs(column - np.median(column)).mean() for column in known])
-    levels = [tuple(sorted({*a.levels, *b.levels})) for a, b in zip(X.texts, Y.texts)]
-    return Census(
-        np.array([np.median(column) for column in known]),
-        np.where((unit > 0) & np.isfinite(unit), unit, 1.0),
-        np.array([common_value(column)[0] for column in known]),
-        tuple(levels),
-    )
+def census_of(table: Columns, other: Columns) -> Census:
+    "What to count in a sample, from the kept rows of both"
+    both = zip(table.numbers.T, other.numbers.T)
+    lines = np.array([_number_census(*pair) for pair in both]).reshape(-1, 5).T
+    pairs = zip(table.texts, other.texts)
+    levels = tuple(tuple(sorted({*a.levels, *b.levels})) for a, b in pairs)
+    return Census(*lines[:3], lines[3:], levels)
+
+
+def _number_census(own, other):
+    "Median and unit of a column, and what to count"
+    both = np.concatenate([own, other])
+    both, own = (v[~np.isnan(v)] for v in (both, own))
+    both, own = (v if len(v) else np.zeros(1) for v in (both, own))
+    middle, size = np.median(own), max(np.abs(both).max(), 1e-300)
+    unit = size * np.abs(own / size - middle / size).mean()
+    unit = unit if unit > 0 else 1.0
+    return [middle, unit, common_value(both)[0], *tail_cuts(both)]
 
 # %% ../../nbs/compare/09_stream.ipynb #c013_4
-def _number_total(sums, centre, unit, rows: int) -> Total:
-    "The moments of a column from its sums"
-    known, *powers, common = sums.tolist()
+def _number_total(sums, census: Census, k: int, rows: int) -> Total:
+    "What is known of column k of numbers, from its sums"
+    known, *sums = sums.tolist()
     count = max(known, 1.0)
-    a, b, c, d = (power / count for power in powers)
-    variance = max(b - a * a, 0.0) * count / max(count - 1, 1)
-    fourth = max(d - 4 * a * c + 6 * a * a * b - 3 * a**4, 0.0)
-    moments = centre + unit * a, unit**2 * variance, unit**4 * fourth
-    return Total(rows, known, *moments, common / count)
+    gap, far, square, common, below, above = (value / count for value in sums)
+    centre, unit = float(census.centre[k]), float(census.unit[k])
+    variance = max(square - gap**2, 0.0) * count / max(count - 1, 1)
+    found = centre + unit * gap, unit * unit * variance, centre, unit * far
+    return Total(rows, known, *found, common, below, above)
 
 
 def read_census(census: Census, line, rows: int, kinds) -> list:
     "The `Total` of each column of one sample"
     k = len(census.centre)
-    numbers = iter(line[: 6 * k].reshape(6, k).T)
+    numbers = iter(enumerate(line[: 7 * k].reshape(7, k).T))
     ends = np.cumsum([len(levels) + 1 for levels in census.levels])
-    counts = iter(np.split(line[6 * k :], ends[:-1]))
-    scales = zip(census.centre, census.unit)
+    counts = iter(np.split(line[7 * k :], ends[:-1]))
     found = []
     for kind in kinds:
         if kind == "category":
             each = next(counts)
             found.append(Total(rows, rows - each[-1], counts=each))
         else:
-            found.append(_number_total(next(numbers), *next(scales), rows))
+            place, sums = next(numbers)
+            found.append(_number_total(sums, census, place, rows))
     return found
 
 # %% ../../nbs/compare/09_stream.ipynb #c014
@@ -530,19 +534,20 @@ def seen_by(member, pool: Pool, encoder: Encoder, strata: Relabelling) -> Seen:
 def _sums_of(samples, places, shares, seen, learnt, encoder, engine) -> tuple:
     "The sums of each map over all groups, and the totals of each column"
     tables = learnt.tables[:2]
-    census = census_of(*tables)
-    sight = Sight(tuple(_eye(s.map) for s in seen), learnt.senses, encoder, census)
+    censuses = census_of(*tables), census_of(*tables[::-1])
+    raws = tuple(_eye(s.map) for s in seen)
+    sights = [Sight(raws, learnt.senses, encoder, census) for census in censuses]
     units = np.concatenate([np.empty(0), *(s.units for s in seen)])
     parts = [
         add_rows(s, p, sight, units, share.groups, engine)
-        for s, p, share in zip(samples, places, shares, strict=True)
+        for s, p, share, sight in zip(samples, places, shares, sights, strict=True)
     ]
     cuts = np.cumsum([len(s.units) for s in seen])[:-1]
     sums = np.split(np.vstack([part.groups for part in parts]), cuts, axis=1)
     kinds = tables[0].kinds
     both = [
         read_census(census, part.whole, len(s), kinds)
-        for part, s in zip(parts, samples)
+        for census, part, s in zip(censuses, parts, samples)
     ]
     return sums, list(zip(*both))
 

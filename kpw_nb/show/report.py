@@ -35,7 +35,16 @@ def _column_lines(facts, most=5):
     ]
 
 # %% ../../nbs/show/02_report.ipynb #c026
-_TERMINAL: tuple = ("X", "Y", "columns", "design", "p is", "p between", "method")
+_TERMINAL: tuple = (
+    "how large",
+    "X",
+    "Y",
+    "columns",
+    "design",
+    "p is",
+    "p between",
+    "method",
+)
 _TERMINAL += ("relabellings",)
 
 
