@@ -199,9 +199,15 @@ class PairEvidence:
         return grouped(self.parts(marks), self.group)
 
 # %% ../../nbs/compare/05_evidence.ipynb #c017
+def _place(kinds: tuple, j: int) -> int:
+    "The position of column j among the categories, or among all others"
+    before = kinds[:j].count("category")
+    return before if kinds[j] == "category" else j - before
+
+
 def pooled_column(X: Columns, Y: Columns, j: int) -> tuple:
     "(values, None) of a number, (codes, levels) of a category; rows of X first"
-    k = X.places[j] - 1
+    k = _place(X.kinds, j) if X.texts else j  # `places` would count for each column
     if X.kinds[j] != "category":
         return np.concatenate([X.numbers[:, k], Y.numbers[:, k]]), None
     levels = tuple(sorted({*X.texts[k].levels, *Y.texts[k].levels}))
@@ -213,28 +219,33 @@ def columns_of(owner) -> list:
     return list(dict.fromkeys(np.asarray(owner).tolist()))
 
 # %% ../../nbs/compare/05_evidence.ipynb #c017_2
+class Looked(NamedTuple):
+    "What is looked at in a column"
+
+    features: np.ndarray
+    df: int  # degrees of freedom of a category, 0 for numbers
+
+
 def _features(X, Y, j):
     "Features of a column; for a category with its degrees of freedom, else 0"
     values, levels = pooled_column(X, Y, j)
     if levels is None:
-        return number_features(values), 0
+        return Looked(number_features(values), 0)
     F = level_features(values, len(levels))
-    return F, F.shape[1] - 1
+    return Looked(F, F.shape[1] - 1)
 
 # %% ../../nbs/compare/05_evidence.ipynb #c017_3
-def _coordinates(X, Y, columns):
-    "What pairs are made of"
+def _coordinates(looked):
+    "What pairs are made of, from what is looked at in each column"
     values, owner, order = [], [], []
-    for place, j in enumerate(columns):
-        column, levels = pooled_column(X, Y, j)
-        if levels is None:
-            F = number_features(column)[:, :2]
-            orders = [1, 2][: F.shape[1]]
-        else:
-            F = level_features(column, len(levels))
+    for place, (F, df) in enumerate(looked):
+        if df:
             F = standard(F[:, (F > 0).sum(0) >= _FEWEST])
             F = F[:, :1] if F.shape[1] == 2 else F
             orders = [1] * F.shape[1]
+        else:
+            F = F[:, :2]
+            orders = [1, 2][: F.shape[1]]
         values.append(F)
         owner += [place] * F.shape[1]
         order += orders
@@ -285,6 +296,10 @@ class ColumnEvidence(Statistic):
         self.design = Design(Free(len(X), len(Y))) if design is None else design
         self.X, self.Y, self.columns = X, Y, list(columns)
         made = [_features(X, Y, j) for j in self.columns]
+        numbers = sum(
+            1 for _, df in made if not df
+        )  # each makes one coordinate, or two
+        pairs = pairs and numbers <= _MOST_COORDINATES
         self.features = np.hstack([F for F, _ in made])
         sizes = [[F.shape[1]] if df else [1] * F.shape[1] for F, df in made]
         self.sizes = np.concatenate(sizes).astype(np.int64)
@@ -294,7 +309,7 @@ class ColumnEvidence(Statistic):
         self.features = _of_points(self.features, self.sizes, self.df, self.design)
         self.pairs = None
         if pairs and len(self.columns) > 1:
-            found = _without_batches(_coordinates(X, Y, self.columns), self.design)
+            found = _without_batches(_coordinates(made), self.design)
             if 1 < len(set(found.owner)) and len(found.owner) <= _MOST_COORDINATES:
                 self.pairs = PairEvidence(found)
         n_pairs = 0 if self.pairs is None else len(self.pairs.columns)

@@ -10,6 +10,7 @@ import math
 import warnings
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -182,19 +183,29 @@ def _numbers_of(x, y, totals=None):
 
 
 def _phrases(x, y, kind, leading, totals=None):
-    "Descriptions of two columns of numbers, the best first"
+    "Descriptions of two columns of numbers, the best first, as they are asked for"
     form, told = _forms(kind), _numbers_of(x, y, totals)
-    share = _in_both(f"share of {form(told.common)}", *told.shares, _percent)
-    forms = (_forms(kind, fine) for fine in (False, True))
-    means = [_in_both(told.what, *told.middles, f) for f in forms]
     of = _forms("duration" if kind == "duration" else "number")
     days = " days" if kind == "date" else ""
-    spread = _in_both("spread", *told.spreads, lambda v: of(v) + days)
-    quartiles = _in_both("quartiles", x, y, partial(_quartiles, form))
-    first = {0: means, 1: [spread]}.get(leading, [quartiles])
+
+    def share():
+        yield _in_both(f"share of {form(told.common)}", *told.shares, _percent)
+
+    def means():
+        for fine in (False, True):
+            yield _in_both(told.what, *told.middles, _forms(kind, fine))
+
+    def spreads():
+        yield _in_both("spread", *told.spreads, lambda v: of(v) + days)
+
+    def quartiles():
+        yield _in_both("quartiles", x, y, partial(_quartiles, form))
+
+    first = {0: means, 1: spreads}.get(leading, quartiles)
     if told.levels == 2:
-        first = [share]
-    return [*first, share, *means, spread, quartiles]
+        first = share
+    for phrases in (first, share, means, spreads, quartiles):
+        yield from phrases()
 
 # %% ../../nbs/compare/07_explain.ipynb #c018
 def _sides_differ(words):
@@ -216,7 +227,8 @@ def number_effect(values, n: int, kind: str, leading: int, totals=None) -> str:
         told = _numbers_of(x, y, totals)
         return _in_both("true", *told.middles, _percent)
     phrases = _phrases(x, y, kind, leading, totals)
-    return next(filter(_sides_differ, phrases), phrases[0])
+    first = next(phrases)
+    return next(filter(_sides_differ, chain([first], phrases)), first)
 
 # %% ../../nbs/compare/07_explain.ipynb #c020
 _PAIR = {
@@ -229,18 +241,35 @@ _CURVE = (
 )
 
 
-def pair_effect(X, Y, i: int, j: int, orders: tuple = (1, 1)) -> str:
-    "Both correlations, of ranks (1) or of distances from the middle (2), if of numbers"
-    columns = [pooled_column(X, Y, k) for k in (i, j)]
-    if any(levels is not None for _, levels in columns):
-        return "go together differently"
+def _told_apart(values, least: int = 2, most: int = 4):
+    "Two numbers with as many digits as it takes to tell them apart, or None"
+    for digits in range(least, most + 1):
+        x, y = (f"{value:.{digits}f}" for value in values)
+        if x != y:
+            return f"{x} in X, {y} in Y"
+    return None
+
+
+def _correlations(X, Y, columns, orders):
+    "Those of two columns of numbers, in X and in Y"
     a, b = (number_features(v)[:, k - 1] for (v, _), k in zip(columns, orders))
     n, known = len(X), ~np.isnan(columns[0][0] + columns[1][0])
     r = []
     for part in (np.flatnonzero(known[:n]), n + np.flatnonzero(known[n:])):
         x, y = a[part] - a[part].mean(), b[part] - b[part].mean()
         r.append(x @ y / max(np.sqrt((x @ x) * (y @ y)), TINY))
-    return _in_both(_PAIR.get(orders, _CURVE), r[0], r[1], "{:.2f}".format)
+    return r
+
+
+def pair_effect(X, Y, i: int, j: int, orders: tuple = (1, 1)) -> str:
+    "Both correlations, of ranks (1) or of distances from the middle (2), if of numbers"
+    columns = [pooled_column(X, Y, k) for k in (i, j)]
+    if any(levels is not None for _, levels in columns):
+        return "go together differently"
+    words = _told_apart(_correlations(X, Y, columns, orders))
+    if words is None:  # alike to four digits: the numbers would deny what is said
+        return "go together differently"
+    return f"{_PAIR.get(orders, _CURVE)} {words}"
 
 # %% ../../nbs/compare/07_explain.ipynb #c023
 def unusual_columns(A, B, owner) -> np.ndarray:
