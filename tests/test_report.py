@@ -178,7 +178,8 @@ def test_the_leading_rows_are_shown_with_their_values(here):
     value = s.Y.loc[first["row"], first["unusual"]]
     rows = table_of(report_page(result, facts=facts), "Rows of Y (y.csv)")
     told = [str(first["row"]), f"{first['cost']:.4g}", first["unusual"]]
-    assert rows[1] == [*told, f"{value:.4g}"]
+    why = f"beyond {100 * first['beyond']:.0f} % of X"
+    assert rows[1] == [*told, f"{value:.4g}", why]
 
 
 # Tables as people have them
@@ -227,7 +228,7 @@ def test_columns_are_those_of_where(tested):
     for name in ("column", "pvalue", "effect", "kind"):
         assert [c[name] for c in columns] == expected[name].tolist()
     single = expected[expected["kind"] != "pair"]
-    shown = table_of(result.report(), "<thead><tr>")[1:]
+    shown = table_of(result.report(), "Where they differ")[1:]
     assert [row[0] for row in shown] == single["column"].tolist()
     assert [row[1] for row in shown] == [f"{p:.3g}" for p in single["pvalue"]]
     assert [row[2] for row in shown] == single["effect"].tolist()

@@ -482,8 +482,8 @@ def recovered(x: Shift, y: Shift, rho: float = 0.0) -> Shift:
 
 def newcombe(shares, trials, t: float, rho: float = 0.0) -> Shift:
     "The difference of two shares"
-    both = [Shift(p, *wilson(p, size, t)) for p, size in zip(shares, trials)]
-    return recovered(*both, rho)
+    x, y = (Shift(p, *wilson(p, size, t)) for p, size in zip(shares, trials))
+    return recovered(x, y, rho)
 
 # %% ../../nbs/compare/08_effect.ipynb #c035_6
 def _worth(p, variance, units: int, rows: int) -> float:
@@ -836,6 +836,30 @@ def _line_words(line):
     name = str(line.column) if plain_level else f"{line.column} = {line.level}"
     return name, change_words(line)
 
+# %% ../../nbs/compare/08_effect.ipynb #c040_1
+def effect_as_facts(effect) -> dict:
+    "An `Effect` as plain data that JSON can hold"
+    lines = effect.columns.itertuples(index=False)
+    told = effect.columns.to_dict("records")
+    for line, entry in zip(lines, told):
+        entry |= {k: plain(v) for k, v in entry.items()}
+        entry["column"] = column_name(line.column)
+        entry["words"] = change_words(line)
+    pairs = None
+    if effect.pairs is not None:
+        ends = [float(end) for end in effect.pairs.interval]
+        pairs = dict(share=float(effect.pairs.share), interval=ends)
+    keep = "auc", "total_variation", "distance", "confidence"
+    found = {k: float(getattr(effect, k)) for k in keep}
+    return found | dict(
+        interval=[float(end) for end in effect.interval],
+        words=effect.sentence,
+        distance_interval=[float(end) for end in effect.distance_interval],
+        rows=len(effect.labels),
+        pairs=pairs,
+        columns=told,
+    )
+
 # %% ../../nbs/compare/08_effect.ipynb #c039
 @dataclass(frozen=True, repr=False, eq=False)
 class Effect(Result):
@@ -910,27 +934,7 @@ class Effect(Result):
 
     def facts(self) -> dict:
         "The same as plain data that JSON can hold"
-        keep = "auc", "total_variation", "distance", "confidence"
-        lines = self.columns.itertuples(index=False)
-        told = self.columns.to_dict("records")
-        for line, entry in zip(lines, told):
-            entry |= {k: plain(v) for k, v in entry.items()}
-            entry["column"] = column_name(line.column)
-            entry["words"] = change_words(line)
-        pairs = None
-        if self.pairs is not None:
-            ends = [float(end) for end in self.pairs.interval]
-            pairs = dict(share=float(self.pairs.share), interval=ends)
-        found = {k: float(getattr(self, k)) for k in keep}
-        ends = [float(end) for end in self.distance_interval]
-        found |= dict(interval=[float(end) for end in self.interval])
-        return found | dict(
-            words=self.sentence,
-            distance_interval=ends,
-            rows=len(self.labels),
-            pairs=pairs,
-            columns=told,
-        )
+        return effect_as_facts(self)
 
     def _rows(self, most=5):
         "The answer in a sentence, then the rest"
@@ -1024,11 +1028,11 @@ def measure_effect(
         auc = fold_auc(crossed.scores, labels, folds, unit, True, crossed.noise)
         cut = fold_auc(1.0 * crossed.above, labels, folds, unit, False, crossed.noise)
         owner = np.arange(Z.shape[1]) if owner is None else owner
-        tables, which = (sample_columns(X), sample_columns(Y)), columns_of(owner)
+        A, B, which = sample_columns(X), sample_columns(Y), columns_of(owner)
         if found is None:
-            found = found_at_once(ColumnEvidence(*tables, which, pairs=False))
-        how = which, found, totals, unit, confidence
-        columns = column_shifts(Measured(*tables, *how))
+            found = found_at_once(ColumnEvidence(A, B, which, pairs=False))
+        measured = Measured(A, B, which, found, totals, unit, confidence)
+        columns = column_shifts(measured)
     least = max(2 * interval_of(cut, confidence)[0] - 1, 0.0)
     names, count = tuple(r.name for r in crossed.rules), len(np.unique(unit))
     pairs = pair_share(Z, labels, folds, unit, confidence)

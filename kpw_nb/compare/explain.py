@@ -189,14 +189,17 @@ def _phrases(x, y, kind, leading, totals=None):
     days = " days" if kind == "date" else ""
 
     def share():
-        yield _in_both(f"share of {form(told.common)}", *told.shares, _percent)
+        x_share, y_share = told.shares
+        yield _in_both(f"share of {form(told.common)}", x_share, y_share, _percent)
 
     def means():
+        first, second = told.middles
         for fine in (False, True):
-            yield _in_both(told.what, *told.middles, _forms(kind, fine))
+            yield _in_both(told.what, first, second, _forms(kind, fine))
 
     def spreads():
-        yield _in_both("spread", *told.spreads, lambda v: of(v) + days)
+        first, second = told.spreads
+        yield _in_both("spread", first, second, lambda v: of(v) + days)
 
     def quartiles():
         yield _in_both("quartiles", x, y, partial(_quartiles, form))
@@ -219,13 +222,13 @@ def number_effect(values, n: int, kind: str, leading: int, totals=None) -> str:
     gaps = [np.isnan(part) for part in (values[:n], values[n:])]
     x, y = values[:n][~gaps[0]], values[n:][~gaps[1]]
     if not (len(x) and len(y)) or leading >= 4:
-        shares = [g.mean() for g in gaps]
+        first, second = (g.mean() for g in gaps)
         if totals is not None:
-            shares = [total.missing for total in totals]
-        return _in_both("missing", *shares, _percent)
+            first, second = (total.missing for total in totals)
+        return _in_both("missing", first, second, _percent)
     if kind == "boolean":
-        told = _numbers_of(x, y, totals)
-        return _in_both("true", *told.middles, _percent)
+        first, second = _numbers_of(x, y, totals).middles
+        return _in_both("true", first, second, _percent)
     phrases = _phrases(x, y, kind, leading, totals)
     first = next(phrases)
     return next(filter(_sides_differ, chain([first], phrases)), first)
@@ -272,9 +275,9 @@ def pair_effect(X, Y, i: int, j: int, orders: tuple = (1, 1)) -> str:
     return f"{_PAIR.get(orders, _CURVE)} {words}"
 
 # %% ../../nbs/compare/07_explain.ipynb #c023
-def unusual_columns(A, B, owner) -> np.ndarray:
-    "Of each row of A, the column in which it is furthest from the middle of B"
-    return owner[np.abs(A - B.mean(0)).argmax(1)]
+def unusual_coordinates(A, B) -> np.ndarray:
+    "Of each row of A, the coordinate in which it is furthest from the middle of B"
+    return np.abs(A - B.mean(0)).argmax(1)
 
 
 def _own_values(sample, columns):
@@ -289,6 +292,44 @@ def _own_values(sample, columns):
         out[rows] = values.tolist()
     return out
 
+# %% ../../nbs/compare/07_explain.ipynb #c023_5
+_RARE, _UNUSUAL = 0.025, 0.25
+
+
+class Standing(NamedTuple):
+    "How the value of each row in one column stands in the other sample"
+
+    stands_out: np.ndarray
+    beyond: np.ndarray  # the share of the other sample that is less far out
+
+
+def _standing_in(own, other) -> Standing:
+    "Of the values of one column"
+    low, middle, high = np.quantile(other, [0.25, 0.5, 0.75])
+    reach = 1.5 * (high - low)
+    outside = (own < low - reach) | (own > high + reach)
+    side = np.sign(own - middle)
+    # as far out on the same side: in the other sample, and in its own
+    shares = []
+    for values in (other, own):
+        ordered = np.sort(values)
+        above = len(values) - np.searchsorted(ordered, own, "left")
+        below = np.searchsorted(ordered, own, "right")
+        shares.append(np.where(side > 0, above, below) / len(values))
+    rare, unusual = shares[0] <= _RARE, shares[1] <= _UNUSUAL
+    return Standing(outside & rare & unusual, 1 - shares[0])
+
+
+def standing(A, B, at) -> Standing:
+    "Rows of A beside the rows of B, each in the coordinate that `at` names"
+    found = Standing(np.zeros(len(A), bool), np.zeros(len(A)))
+    for k in np.unique(at):
+        rows = np.flatnonzero(at == k)
+        one = _standing_in(A[:, k], B[:, k])
+        for all_rows, some in zip(found, one):
+            all_rows[rows] = some[rows]
+    return found
+
 # %% ../../nbs/compare/07_explain.ipynb #c023_2
 def _row_frame(X, Y, costs, owner):
     "One line for each row of both samples"
@@ -296,16 +337,19 @@ def _row_frame(X, Y, costs, owner):
 
     names = np.empty(len(sample_columns(X).names), dtype=object)
     names[:] = sample_columns(X).names
-    unusual = [
-        unusual_columns(*two, owner)
-        for two in ((X.values, Y.values), (Y.values, X.values))
-    ]
+    pairs = (X.values, Y.values), (Y.values, X.values)
+    at = [unusual_coordinates(*two) for two in pairs]
+    unusual = [owner[k] for k in at]
+    stand = [standing(*two, k) for two, k in zip(pairs, at)]
     values = [_own_values(sample, where) for sample, where in zip((X, Y), unusual)]
     labels = [*X.rows.tolist(), *Y.rows.tolist()]
     lines = dict(sample=np.repeat(["X", "Y"], [len(X), len(Y)]))
     lines |= dict(row=pd.Series(labels, dtype=object).infer_objects())
     lines |= dict(cost=np.concatenate(costs), unusual=names[np.concatenate(unusual)])
-    frame = pd.DataFrame(lines | dict(value=np.concatenate(values)))
+    lines |= dict(value=np.concatenate(values))
+    for name in Standing._fields:
+        lines[name] = np.concatenate([getattr(s, name) for s in stand])
+    frame = pd.DataFrame(lines)
     return frame.sort_values("cost", ascending=False, kind="stable", ignore_index=True)
 
 # %% ../../nbs/compare/07_explain.ipynb #c024
@@ -398,10 +442,11 @@ _LEADING = 10  # rows of each sample that are facts
 
 
 def row_facts(rows: "pd.DataFrame", kinds: dict) -> list:
-    "The leading rows of each sample, the costliest first"
-    keep = ["sample", "row", "cost", "unusual", "value"]
+    "The leading rows of each sample that stand out, the costliest first"
+    keep = ["sample", "row", "cost", "unusual", "value", "beyond"]
     facts = []
-    leading = rows.groupby("sample", sort=False).head(_LEADING)
+    telling = rows[rows["stands_out"]]
+    leading = telling.groupby("sample", sort=False).head(_LEADING)
     for line in leading[keep].itertuples(index=False):
         entry = dict(zip(keep, map(plain, line)))
         if kinds[line.unusual] == "boolean" and entry["value"] is not None:
@@ -420,7 +465,9 @@ class Difference(Result):
         `sample` ("X" or "Y"), `row` (its label, or its position in the array that was
         passed), `cost` (what it pays when one projected sample is moved onto the
         other; a typical row pays 1), `unusual` (the column in which it is furthest from
-        the other sample) and `value` (what it has there); the costliest first.
+        the other sample), `value` (what it has there), `stands_out` (is that unusual in
+        both samples?) and `beyond` (the share of the other sample that is less far
+        out); the costliest first.
     columns : pandas.DataFrame
         `column` (its name, or its position; "a × b" for a pair), `pvalue` (holds for
         all columns and pairs together), `effect` (in words, in its own units), `share`
@@ -463,9 +510,13 @@ class Difference(Result):
         if len(self.columns) > most:
             lines.append(("...", f"{len(self.columns) - most} more columns"))
         for name in "XY":
-            part = self.of(name).head(most)
-            costs = [f"{r.row} ({r.cost:.1f})" for r in part.itertuples(index=False)]
-            lines.append((f"rows of {name}", ", ".join(costs) + ", ..."))
+            part = self.of(name)
+            part = part[part["stands_out"]]
+            some = part.head(most).itertuples(index=False)
+            costs = [f"{r.row} ({r.cost:.1f})" for r in some]
+            costs += ["..."] if len(part) > most else []
+            words = ", ".join(costs) or "none stands out by itself"
+            lines.append((f"rows of {name}", words))
         return [*lines, ("", "(what rows pay, in units of the mean)")]
 
 # %% ../../nbs/compare/07_explain.ipynb #c025_2
@@ -543,7 +594,7 @@ def explain(
     shares, chance = column_shares(projector, some), None
     if shares is not None:
         chance = chance_shares(projector, Z, n, 0)
-    both = [_by_owner(s, owner, columns) for s in (shares, chance)]
+    share, usual = (_by_owner(s, owner, columns) for s in (shares, chance))
     costs = row_costs(*(_project(projector, s.values) for s in (X, Y)))
-    frame = _column_frame(*tables, columns, found, *both, totals)
+    frame = _column_frame(*tables, columns, found, share, usual, totals)
     return Difference(_row_frame(X, Y, costs, owner), frame)

@@ -22,6 +22,7 @@ from kpw_nb.compare.evidence import (
     Coordinates,
     PairEvidence,
     columns_of,
+    pair_evidence,
     pair_indices,
     strongest,
     tail_evidence,
@@ -136,7 +137,7 @@ def census_of(table: Columns, other: Columns) -> Census:
     lines = np.array([_number_census(*pair) for pair in both]).reshape(-1, 5).T
     pairs = zip(table.texts, other.texts)
     levels = tuple(tuple(sorted({*a.levels, *b.levels})) for a, b in pairs)
-    return Census(*lines[:3], lines[3:], levels)
+    return Census(lines[0], lines[1], lines[2], lines[3:], levels)
 
 
 def _number_census(own, other):
@@ -154,11 +155,21 @@ def _number_total(sums, census: Census, k: int, rows: int) -> Total:
     "What is known of column k of numbers, from its sums"
     known, *sums = sums.tolist()
     count = max(known, 1.0)
-    gap, far, square, common, below, above = (value / count for value in sums)
+    names = "gap", "far", "square", "common", "below", "above"
+    mean = {name: value / count for name, value in zip(names, sums)}
     centre, unit = float(census.centre[k]), float(census.unit[k])
-    variance = max(square - gap**2, 0.0) * count / max(count - 1, 1)
-    found = centre + unit * gap, unit * unit * variance, centre, unit * far
-    return Total(rows, known, *found, common, below, above)
+    variance = max(mean["square"] - mean["gap"] ** 2, 0.0) * count / max(count - 1, 1)
+    return Total(
+        rows,
+        known,
+        mean=centre + unit * mean["gap"],
+        variance=unit * unit * variance,
+        median=centre,
+        deviation=unit * mean["far"],
+        common=mean["common"],
+        below=mean["below"],
+        above=mean["above"],
+    )
 
 
 def read_census(census: Census, line, rows: int, kinds) -> list:
@@ -215,7 +226,7 @@ def add_block(sight: Sight, per_unit, groups: int, task) -> tuple:
     encoder, columns = sight.encoder, read_columns(block, *label)
     if (columns.names, columns.kinds) != (encoder.names, encoder.kinds):
         columns = as_learnt(columns, encoder.names, encoder.kinds)
-    Z, whole = encoder(columns), np.zeros(0)
+    Z, whole = encoder(columns), np.zeros(1)
     if sight.census is not None:
         whole = sight.census(columns)
     sums = np.zeros((groups, len(per_unit)), np.int64)
@@ -260,16 +271,14 @@ def add_rows(sample: Blocks, places, sight: Sight, units, groups: int, engine: E
     if sample.lazy:
         total = _add_lazy(add, tasks)
         return total._replace(groups=total.groups / per_unit)
-    found, desc = None, f"rows of {sample.name}"
+    total, whole = np.zeros((groups, len(units)), np.int64), np.zeros(1)
+    desc = f"rows of {sample.name}"
     for sums, _ in engine.run(
         add, tasks, total=len(sample), weight=lambda result: result[1], desc=desc
     ):
-        if found is None:
-            found = sums
-        else:  # in place: there may be many groups
-            found.groups[:] += sums.groups
-            found.whole[:] += sums.whole
-    return found._replace(groups=found.groups / per_unit)
+        total += sums.groups
+        whole = whole + sums.whole
+    return Sums(total / per_unit, whole)
 
 # %% ../../nbs/compare/09_stream.ipynb #c020
 def grouped_gap(marks, raw, sums, size: int) -> tuple:
@@ -420,8 +429,12 @@ class GroupedPairs(PairEvidence):
     "The evidence of pairs of coordinates over kept rows and groups"
 
     def __init__(self, coordinates: Coordinates, pairs, added: Added):
-        self.rows, self.added = slice(None), added
+        self.added = added
         self.pose(coordinates.values, coordinates, pairs)
+
+    def parts(self, marks) -> np.ndarray:
+        "(B, pairs of coordinates)"
+        return pair_evidence(self.C, self.pairs, marks, self.added)
 
 
 class GroupedTable(ColumnEvidence):
@@ -469,10 +482,10 @@ class GroupedTable(ColumnEvidence):
     def add(self, sums, size: int):
         "Take the sums over groups, as `TableMap.raw` orders them"
         k, c = len(self.found.used), len(self.found.at)
-        self.sums, *more = np.split(sums, [k, k + c, k + 2 * c], axis=1)
-        self.size = size
+        self.sums, self.size = sums[:, :k], size
         if self.found.pairs.shape[1]:
-            added = Added(*more, size)
+            values, squares, products = np.split(sums[:, k:], [c, 2 * c], axis=1)
+            added = Added(values, squares, products, size)
             self.pairs = GroupedPairs(self.coordinates, self.found.pairs, added)
             self.width = len(self.columns) + len(self.pairs.columns)
         return self

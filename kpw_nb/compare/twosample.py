@@ -896,6 +896,7 @@ def visible_facts(result, alpha) -> tuple:
 def answer_facts(result, asked, alpha, names, rows_are) -> dict:
     "Everything that an answer states, as plain data"
     where, effect = asked
+    effect = where if effect is None else effect
     found = None
     if where is True or (where == "quick" and where_is_quick(result)):
         found = result.where().facts() | dict(rows_are=rows_are)
@@ -1001,11 +1002,11 @@ def found_of(result) -> Found:
     "The evidence of columns and pairs: the test's own, or by its relabellings"
     found = result.evidence
     if found is None:
-        tables = map(sample_columns, result.samples)
+        X, Y = map(sample_columns, result.samples)
         run = dict(n_resamples=result.n_resamples, rng=spawn_seeds(result.seed, 3)[2])
         if not result.design.free:
             run["design"] = result.design
-        found = find_evidence(*tables, columns_of(result.encoding.owner), **run)
+        found = find_evidence(X, Y, columns_of(result.encoding.owner), **run)
     return found._replace(pvalues=np.maximum(found.pvalues, result.pvalue))
 
 # %% ../../nbs/compare/11_twosample.ipynb #c036
@@ -1106,8 +1107,8 @@ class KPWTestResult(Result):
 
     @cached_property
     def _difference(self):
-        options = dict(owner=self.encoding.owner, found=self._found, totals=self.totals)
-        return explain(self.projector, *self.samples, **options)
+        options = dict(owner=self.encoding.owner, totals=self.totals)
+        return explain(self.projector, *self.samples, found=self._found, **options)
 
     @cached_property
     def _effects(self):
@@ -1188,8 +1189,7 @@ class KPWTestResult(Result):
         >>> facts["answer"], facts["X"]
         ('The two samples differ (p = 0.0001).', {'name': 'X', 'rows': 20})
         """
-        asked = where if effect is None else effect
-        return answer_facts(self, (where, asked), alpha, names, rows_are)
+        return answer_facts(self, (where, effect), alpha, names, rows_are)
 
     @property
     def smallest_pvalue(self) -> float:

@@ -53,8 +53,8 @@ def _row_lines(where):
     lines = []
     for letter in "XY":
         rows = [str(r["row"]) for r in where["rows"] if r["sample"] == letter]
-        if rows:
-            lines.append((f"rows of {letter}", ", ".join(rows[:5])))
+        words = ", ".join(rows[:5]) or "none stands out by itself"
+        lines.append((f"rows of {letter}", words))
     return lines
 
 
