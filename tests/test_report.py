@@ -249,7 +249,7 @@ def test_facts_survive_json(tested):
     assert facts["encoding"][0].keys() == {"column", "kind", "description"}
     keys = {"column", "pvalue", "effect", "share", "chance", "kind"}
     assert all(c.keys() == keys for c in facts["where"]["columns"])
-    keys = {"sample", "row", "cost", "unusual", "value"}
+    keys = {"sample", "row", "cost", "unusual", "value", "beyond"}
     assert all(r.keys() == keys for r in facts["where"]["rows"])
     A = np.random.default_rng(1).normal(size=(100, 2))
     B = np.c_[A[:, 0], A[:, 0] + 0.1 * A[:, 1]]
@@ -413,7 +413,7 @@ def test_a_notebook_shows_the_short_form(tested):
     for rule in re.findall(r"([^{}]+)\{", rules):
         assert all(part.strip().startswith(".kpw") for part in rule.split(",")), rule
     shown = table_of(short, "<thead><tr>")[1:]
-    assert shown == table_of(result.report(), "<thead><tr>")[1:7]
+    assert shown == table_of(result.report(), "Where they differ")[1:7]
 
 
 def test_a_notebook_does_not_wait_for_columns(monkeypatch):
@@ -517,3 +517,35 @@ def test_a_wheel_has_the_template(tmp_path):
     assert done.returncode == 0, done.stderr
     (wheel,) = tmp_path.glob("*.whl")
     assert "kpw_nb/show/templates/report.html.j2" in zipfile.ZipFile(wheel).namelist()
+
+
+def test_the_headline_has_the_p_of_its_column():
+    """Mutation: the p-value of the test stands beside a column that has a larger one."""
+    g = np.random.default_rng(4)
+    X, Y = g.normal(size=(2, 60, 6))
+    Y[:, 3] += 0.62
+    result = kpw_test(X, Y + 0.15, rng=0)
+    facts, page = result.facts(), result.report()
+    leading = facts["where"]["columns"][0]
+    assert result.pvalue < leading["pvalue"] <= 0.05
+    beside = f"(p = {leading['pvalue']:.3g}; overall p = {result.pvalue:.3g})"
+    assert leading["column"] in facts["answer"] and beside in facts["answer"]
+    for told in (page, result._repr_html_()):
+        assert beside in " ".join(Page(told).said.split())
+
+
+def test_no_row_is_named_that_is_usual_in_its_sample():
+    """All of Y has moved: its typical rows are costly, and none of them is told.
+    Mutation: the costliest rows are named whatever they are."""
+    g = np.random.default_rng(0)
+    X, Y = g.uniform(-1, 1, (2, 80, 2))
+    moved = kpw_test(X, Y + [9, 0], n_resamples=39, rng=0)
+    told = [r for r in moved.facts()["where"]["rows"] if r["sample"] == "Y"]
+    assert all(r["value"] > 9.4 for r in told if r["unusual"] == "column 0")
+    Y[:6] += 7
+    apart = kpw_test(X, Y, n_resamples=39, rng=0)
+    told = [r["row"] for r in apart.facts()["where"]["rows"] if r["sample"] == "Y"]
+    assert set(told) == set(range(6))
+    none = kpw_test(X, 0.9 * X, n_resamples=19, rng=0)
+    assert none.facts()["where"]["rows"] == []
+    assert "none stands out by itself" in str(none.where())
