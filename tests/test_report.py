@@ -174,7 +174,8 @@ def test_the_leading_rows_are_shown_with_their_values(here):
     s = read_samples("x.csv", "y.csv")
     result = kpw_test(s.X, s.Y, n_resamples=19, rng=0)
     facts = result.facts(names=s.names)
-    first = next(r for r in facts["where"]["rows"] if r["sample"] == "Y")
+    rows = (r for r in facts["where"]["rows"] if r["stands_out"])
+    first = next(r for r in rows if r["sample"] == "Y")
     value = s.Y.loc[first["row"], first["unusual"]]
     rows = table_of(report_page(result, facts=facts), "Rows of Y (y.csv)")
     told = [str(first["row"]), f"{first['cost']:.4g}", first["unusual"]]
@@ -249,7 +250,7 @@ def test_facts_survive_json(tested):
     assert facts["encoding"][0].keys() == {"column", "kind", "description"}
     keys = {"column", "pvalue", "effect", "share", "chance", "kind"}
     assert all(c.keys() == keys for c in facts["where"]["columns"])
-    keys = {"sample", "row", "cost", "unusual", "value", "beyond"}
+    keys = {"sample", "row", "cost", "unusual", "value", "stands_out", "beyond"}
     assert all(r.keys() == keys for r in facts["where"]["rows"])
     A = np.random.default_rng(1).normal(size=(100, 2))
     B = np.c_[A[:, 0], A[:, 0] + 0.1 * A[:, 1]]
@@ -520,7 +521,7 @@ def test_a_wheel_has_the_template(tmp_path):
 
 
 def test_the_headline_has_the_p_of_its_column():
-    """Mutation: the p-value of the test stands beside a column that has a larger one."""
+    """Mutation: the p-value of the test stands beside a column whose own is larger."""
     g = np.random.default_rng(4)
     X, Y = g.normal(size=(2, 60, 6))
     Y[:, 3] += 0.62
@@ -540,12 +541,13 @@ def test_no_row_is_named_that_is_usual_in_its_sample():
     g = np.random.default_rng(0)
     X, Y = g.uniform(-1, 1, (2, 80, 2))
     moved = kpw_test(X, Y + [9, 0], n_resamples=39, rng=0)
-    told = [r for r in moved.facts()["where"]["rows"] if r["sample"] == "Y"]
+    told = [r for r in moved.facts()["where"]["rows"] if r["stands_out"]]
+    told = [r for r in told if r["sample"] == "Y"]
     assert all(r["value"] > 9.4 for r in told if r["unusual"] == "column 0")
     Y[:6] += 7
     apart = kpw_test(X, Y, n_resamples=39, rng=0)
-    told = [r["row"] for r in apart.facts()["where"]["rows"] if r["sample"] == "Y"]
-    assert set(told) == set(range(6))
+    told = [r for r in apart.facts()["where"]["rows"] if r["stands_out"]]
+    assert {r["row"] for r in told if r["sample"] == "Y"} == set(range(6))
     none = kpw_test(X, 0.9 * X, n_resamples=19, rng=0)
-    assert none.facts()["where"]["rows"] == []
+    assert not any(r["stands_out"] for r in none.facts()["where"]["rows"])
     assert "none stands out by itself" in str(none.where())

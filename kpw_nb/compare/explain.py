@@ -442,10 +442,10 @@ _LEADING = 10  # rows of each sample that are facts
 
 
 def row_facts(rows: "pd.DataFrame", kinds: dict) -> list:
-    "The leading rows of each sample that stand out, the costliest first"
-    keep = ["sample", "row", "cost", "unusual", "value", "beyond"]
+    "The leading rows of each sample: those that stand out, then the costliest"
+    keep = ["sample", "row", "cost", "unusual", "value", "stands_out", "beyond"]
     facts = []
-    telling = rows[rows["stands_out"]]
+    telling = rows.sort_values("stands_out", ascending=False, kind="stable")
     leading = telling.groupby("sample", sort=False).head(_LEADING)
     for line in leading[keep].itertuples(index=False):
         entry = dict(zip(keep, map(plain, line)))
