@@ -1,16 +1,18 @@
 """Sizes of differences against scikit-learn, literal formulas, symmetries, and the
 truth of problems that have one."""
 
+import json
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.stats import binom
+from scipy.stats import binom, f, norm, ttest_ind
 from sklearn.metrics import roc_auc_score
 
-from kpw_nb import KPWProjector, MeanProjector, WitnessProjector
+from kpw_nb import KPWProjector, MeanProjector, WitnessProjector, kpw_test
 from kpw_nb.compare.effect import (
     Rule,
     area,
@@ -21,8 +23,10 @@ from kpw_nb.compare.effect import (
     interval_of,
     mean_shift,
     measure_effect,
+    newcombe,
     roc_curve,
     share_shift,
+    spread_ratio,
     typical_shift,
 )
 from kpw_nb.ground.encode import encode_samples
@@ -221,7 +225,8 @@ def test_columns_in_their_own_units():
     assert weight.difference == pytest.approx(means)
     town = columns[columns["column"] == "town"].set_index("level")["difference"]
     assert town["C"] == pytest.approx(0.5) and town.sum() == pytest.approx(0, abs=1e-12)
-    assert columns.set_index("column")["unit"]["day"] == "days"
+    day = columns[columns["column"] == "day"].set_index("what")["unit"]
+    assert day["mean"] == "days" and day["spread"] == "ratio"
 
 
 def test_shifts_cover():
@@ -233,7 +238,7 @@ def test_shifts_cover():
         values = g.normal(size=100) * (1 + labels) + labels
         donor = values + 2 * g.normal(size=25)[groups]
         marked = g.random(100) < np.where(labels, 0.6, 0.4)
-        for k, (f, v, u, truth) in enumerate(
+        for k, (shift, v, u, truth) in enumerate(
             (
                 (mean_shift, values, np.arange(100), 1),
                 (typical_shift, values, np.arange(100), 1),
@@ -241,7 +246,7 @@ def test_shifts_cover():
                 (mean_shift, donor, groups, 1),
             )
         ):
-            found = f(v, labels, u, 0.95)
+            found = shift(v, labels, u, 0.95)
             hits[k] += found.low <= truth <= found.high
     assert (hits >= binom.ppf(0.001, 300, 0.95)).all(), hits
 
@@ -269,3 +274,176 @@ def test_pairs_take_out_what_they_share():
     paired = mean_shift(pool(X, Y)[:, 0], np.repeat([0, 1], 60), units, 0.95)
     assert paired.high - paired.low < 0.5 * (plain.high - plain.low)
     assert paired.low < 0.5 < paired.high
+
+
+# -- shares, spread and shape
+def conversions(p, g, n=5000):
+    return pd.DataFrame(dict(conv=g.random(n) < p, value=g.gamma(2, 10, n)))
+
+
+def test_a_share_is_a_share_however_it_is_written():
+    """True and False, 0 and 1, yes and no: one interval, Newcombe's. Mutation: an AUC's
+    interval with its bound on the number of trials is five times as wide."""
+    g = np.random.default_rng(1)
+    A, B = conversions(0.05, g), conversions(0.065, g)
+    words = {True: "yes", False: "no"}
+    forms = [lambda v: v, lambda v: v.astype(int), lambda v: v.map(words)]
+    found = []
+    for form in forms:
+        both = (frame.assign(conv=form(frame["conv"])) for frame in (A, B))
+        lines = kpw_test(*both, rng=0, n_resamples=39).effect().columns
+        is_yes = lines["level"].isin(["True", "1", "yes"])
+        lines = lines[(lines["column"] == "conv") & is_yes]
+        found.append(lines[["difference", "low", "high"]].to_numpy()[0])
+    assert np.ptp(found, axis=0).max() < 1e-12
+    want = newcombe((A["conv"].mean(), B["conv"].mean()), (5000, 5000), 1.959964)
+    assert found[0] == pytest.approx(want, abs=1e-7)
+
+
+def test_each_level_has_its_own_width():
+    "A level of 1 % is known five times as well as one of half. Mutation: one width"
+    g = np.random.default_rng(0)
+    p = [0.01, 0.19, 0.3, 0.5]
+    frames = [pd.DataFrame(dict(c=g.choice([*"abcd"], 5000, p=p))) for _ in range(2)]
+    lines = kpw_test(*frames, rng=0, n_resamples=19).effect().columns
+    width = (lines["high"] - lines["low"]).set_axis(lines["level"])
+    assert 0.006 < width["a"] < 0.01 and 0.035 < width["d"] < 0.045
+
+
+def test_no_certainty_from_ties():
+    "Not: typically +1 (+1 to +1)"
+    g = np.random.default_rng(0)
+    A, B = (pd.DataFrame(dict(n=g.poisson(m, 400))) for m in (2, 3))
+    line = kpw_test(A, B, rng=0).effect().columns.iloc[0]
+    assert line.what == "mean" and np.isnan(line.typical)
+    assert line.low < line.difference < line.high
+
+
+KINDS = dict(
+    shift=lambda g, Y: Y + [0.6, 0, 0],
+    far=lambda g, Y: Y + [3, 0, 0],
+    all_a_little=lambda g, Y: Y + 0.3,
+    wider=lambda g, Y: Y * [1.8, 1, 1],
+    narrower=lambda g, Y: Y * [0.5, 1, 1],
+    all_wider=lambda g, Y: 1.4 * Y,
+    skewed=lambda g, Y: np.c_[g.exponential(size=len(Y)) - 1, Y[:, 1:]],
+    humps=lambda g, Y: np.c_[1.2 * g.choice([-1, 1], len(Y)) + 0.4 * Y[:, 0], Y[:, 1:]],
+    tails=lambda g, Y: np.c_[g.standard_t(1.5, len(Y)), Y[:, 1:]],
+    cauchy_shift=lambda g, Y: np.c_[g.standard_cauchy(len(Y)) + 1, Y[:, 1:]],
+    outliers=lambda g, Y: Y + 8 * (g.random((len(Y), 1)) < 0.1) * [1, 0, 0],
+    one_wild=lambda g, Y: Y + 1e6 * (np.arange(len(Y)) == 0)[:, None],
+    rounded=lambda g, Y: np.c_[np.round(Y[:, 0]), Y[:, 1:]],
+    correlated=lambda g, Y: np.c_[Y[:, 0], 0.8 * Y[:, 0] + 0.6 * Y[:, 1], Y[:, 2]],
+    curve=lambda g, Y: np.c_[Y[:, 0], Y[:, 0] ** 2 - 1 + 0.5 * Y[:, 1], Y[:, 2]],
+    sign=lambda g, Y: -np.abs(Y),
+    exponential=lambda g, Y: np.exp(Y + 0.5),
+    mixture=lambda g, Y: np.where(g.random((len(Y), 1)) < 0.3, Y + 2, Y),
+    counts=lambda g, Y: np.c_[g.poisson(3, len(Y)), Y[:, 1:]],
+    nothing=lambda g, Y: Y,
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_parts_of_an_effect_agree(kind):
+    """AUC, distance and columns of twenty kinds of difference: the AUC that goes with
+    the distance is that of the rule, and what leads is what `where()` says. Mutation: a
+    distance of another projector, or of raw scores with a wild one among them."""
+    g = np.random.default_rng([7, *kind.encode()])
+    X, Y = g.normal(size=(2, 250, 3))
+    result = kpw_test(X, KINDS[kind](g, Y), rng=0)
+    effect, columns = result.effect(), result.where().columns
+    low, high = norm.cdf(np.array(effect.distance_interval) / np.sqrt(2))
+    assert low <= effect.interval[1] + 0.02 and effect.interval[0] <= high + 0.02
+    assert abs(norm.cdf(effect.distance / np.sqrt(2)) - max(effect.auc, 0.5)) < 0.1
+    leading, lines = columns.iloc[0], effect.columns
+    assert str(lines["column"].iloc[0]) == str(leading["column"])
+    of = lines[lines["column"].astype(str) == str(leading["column"])]
+    if leading["effect"].startswith("spread") and leading["pvalue"] <= 0.05:
+        assert of["what"].iloc[0] == "spread"
+        assert not of["low"].iloc[0] <= 1 <= of["high"].iloc[0]
+    if leading["kind"] == "number":
+        assert {"mean", "spread"} <= set(of["what"])
+
+
+def columns_of_a_kind(kind, g, n, m):
+    "Two samples of one column, and what is true of them"
+    draws = dict(
+        normal=lambda k, y: 0.3 * y + (1 + 0.5 * y) * g.normal(size=k),
+        exponential=lambda k, y: (1 + 0.5 * y) * g.exponential(size=k),
+        lognormal=lambda k, y: (1 + 0.3 * y) * np.exp(g.normal(size=k)),
+        heavy=lambda k, y: 0.3 * y + (1 + 0.2 * y) * g.standard_t(3, k),
+        uniform=lambda k, y: (1 + 0.4 * y) * g.random(k),
+        counts=lambda k, y: g.poisson(4, k) * (1.0 + y),
+        many=lambda k, y: g.negative_binomial(2, 0.1, k) * (1 + 0.5 * y),
+        zeros=lambda k, y: (1 + y) * g.exponential(size=k) * (g.random(k) < 0.5),
+        rare=lambda k, y: g.random(k) < 0.01 + 0.02 * y,
+        share=lambda k, y: g.random(k) < 0.3 + 0.2 * y,
+    )
+    truth = dict(
+        normal=(0.3, 1.5), exponential=(0.5, 1.5), lognormal=(0.3 * np.exp(0.5), 1.3),
+        heavy=(0.3, 1.2), uniform=(0.2, 1.4), counts=(4.0, 2.0), many=(9.0, 1.5),
+        zeros=(0.5, 2.0), rare=(0.02, None), share=(0.2, None),
+    )  # fmt: skip
+    return np.r_[draws[kind](n, 0), draws[kind](m, 1)], *truth[kind]
+
+
+TEN = ("normal", "exponential", "lognormal", "heavy", "uniform")
+TEN += ("counts", "many", "zeros", "rare", "share")
+
+
+@pytest.mark.parametrize("kind", TEN)
+def test_every_interval_covers(kind):
+    """250 runs on ten kinds of columns, against exact binomial bounds for 0.93 and
+    0.985. Mutation: the interval of an AUC for shares covers always, a ratio of
+    variances by normal theory covers heavy tails too rarely."""
+    n, m = (300, 450) if kind in ("rare", "share") else (150, 200)
+    labels, each = np.repeat([0, 1], [n, m]), np.arange(n + m)
+    hits = {}
+    for seed in range(250):
+        g = np.random.default_rng([29, seed, *kind.encode()])
+        values, move, ratio = columns_of_a_kind(kind, g, n, m)
+        run = values, labels, each, 0.95
+        shift = (mean_shift if ratio else share_shift)(*run)
+        found = [(shift, move)] + ([(spread_ratio(*run), ratio)] if ratio else [])
+        for k, (interval, true) in enumerate(found):
+            hits.setdefault(k, []).append(interval.low <= true <= interval.high)
+    low, high = binom.ppf(0.0005, 250, 0.93), binom.ppf(0.9995, 250, 0.985)
+    for k, inside in hits.items():
+        assert low <= sum(inside) <= high, (kind, k, sum(inside))
+
+
+def test_widths_are_near_the_best_known():
+    "Against Welch's and Newcombe's as SciPy and the paper have them"
+    g = np.random.default_rng(0)
+    labels, each = np.repeat([0, 1], [80, 120]), np.arange(200)
+    values = g.normal(size=200) * (1 + labels)
+    run = labels, each, 0.95
+    welch = ttest_ind(values[80:], values[:80], equal_var=False).confidence_interval()
+    mean, wide = mean_shift(values, *run), spread_ratio(values, *run)
+    assert (mean.high - mean.low) / (welch.high - welch.low) == pytest.approx(
+        1, abs=0.01
+    )
+    # the F interval for normal samples is the shortest there is, for normal samples
+    ratio = np.sqrt(f.ppf([0.025, 0.975], 119, 79))
+    assert np.log(wide.high / wide.low) / np.log(ratio[1] / ratio[0]) < 1.3
+    typical = typical_shift(values, *run)
+    assert typical.high - typical.low < 1.3 * (welch.high - welch.low)
+
+
+def test_effects_are_facts():
+    """One account: text, facts and page say the same. Mutation: `effect` left out of
+    `facts()`, or another seed."""
+    X, Y = two(60, 50, shift=np.array([1.0, 0.0]))
+    result = kpw_test(X, Y, rng=0)
+    effect, facts = result.effect(), result.facts()
+    told = json.loads(json.dumps(facts, allow_nan=False))["effect"]
+    assert told["auc"] == effect.auc and told["interval"] == list(effect.interval)
+    assert told["words"] == effect.sentence and "% of the time" in told["words"]
+    assert " ".join(effect.sentence.split()) in " ".join(str(result).split())
+    page = result.report()
+    assert effect.sentence in page and told["columns"][0]["words"] in page
+    assert effect.sentence in result._repr_html_()
+    lean = result.facts(where=False)
+    assert lean["effect"] is None and lean["where"] is None
+    few = kpw_test(X[:3], Y[:9], n_resamples=19, rng=0)  # nothing can be held out
+    assert few.facts()["effect"] is None and "how large" not in str(few)

@@ -174,11 +174,13 @@ def test_the_leading_rows_are_shown_with_their_values(here):
     s = read_samples("x.csv", "y.csv")
     result = kpw_test(s.X, s.Y, n_resamples=19, rng=0)
     facts = result.facts(names=s.names)
-    first = next(r for r in facts["where"]["rows"] if r["sample"] == "Y")
+    rows = (r for r in facts["where"]["rows"] if r["stands_out"])
+    first = next(r for r in rows if r["sample"] == "Y")
     value = s.Y.loc[first["row"], first["unusual"]]
     rows = table_of(report_page(result, facts=facts), "Rows of Y (y.csv)")
     told = [str(first["row"]), f"{first['cost']:.4g}", first["unusual"]]
-    assert rows[1] == [*told, f"{value:.4g}"]
+    why = f"beyond {100 * first['beyond']:.0f} % of X"
+    assert rows[1] == [*told, f"{value:.4g}", why]
 
 
 # Tables as people have them
@@ -227,7 +229,7 @@ def test_columns_are_those_of_where(tested):
     for name in ("column", "pvalue", "effect", "kind"):
         assert [c[name] for c in columns] == expected[name].tolist()
     single = expected[expected["kind"] != "pair"]
-    shown = table_of(result.report(), "<thead><tr>")[1:]
+    shown = table_of(result.report(), "Where they differ")[1:]
     assert [row[0] for row in shown] == single["column"].tolist()
     assert [row[1] for row in shown] == [f"{p:.3g}" for p in single["pvalue"]]
     assert [row[2] for row in shown] == single["effect"].tolist()
@@ -248,7 +250,7 @@ def test_facts_survive_json(tested):
     assert facts["encoding"][0].keys() == {"column", "kind", "description"}
     keys = {"column", "pvalue", "effect", "share", "chance", "kind"}
     assert all(c.keys() == keys for c in facts["where"]["columns"])
-    keys = {"sample", "row", "cost", "unusual", "value"}
+    keys = {"sample", "row", "cost", "unusual", "value", "stands_out", "beyond"}
     assert all(r.keys() == keys for r in facts["where"]["rows"])
     A = np.random.default_rng(1).normal(size=(100, 2))
     B = np.c_[A[:, 0], A[:, 0] + 0.1 * A[:, 1]]
@@ -412,7 +414,7 @@ def test_a_notebook_shows_the_short_form(tested):
     for rule in re.findall(r"([^{}]+)\{", rules):
         assert all(part.strip().startswith(".kpw") for part in rule.split(",")), rule
     shown = table_of(short, "<thead><tr>")[1:]
-    assert shown == table_of(result.report(), "<thead><tr>")[1:7]
+    assert shown == table_of(result.report(), "Where they differ")[1:7]
 
 
 def test_a_notebook_does_not_wait_for_columns(monkeypatch):
@@ -516,3 +518,36 @@ def test_a_wheel_has_the_template(tmp_path):
     assert done.returncode == 0, done.stderr
     (wheel,) = tmp_path.glob("*.whl")
     assert "kpw_nb/show/templates/report.html.j2" in zipfile.ZipFile(wheel).namelist()
+
+
+def test_the_headline_has_the_p_of_its_column():
+    """Mutation: the p-value of the test stands beside a column whose own is larger."""
+    g = np.random.default_rng(4)
+    X, Y = g.normal(size=(2, 60, 6))
+    Y[:, 3] += 0.62
+    result = kpw_test(X, Y + 0.15, rng=0)
+    facts, page = result.facts(), result.report()
+    leading = facts["where"]["columns"][0]
+    assert result.pvalue < leading["pvalue"] <= 0.05
+    beside = f"(p = {leading['pvalue']:.3g}; overall p = {result.pvalue:.3g})"
+    assert leading["column"] in facts["answer"] and beside in facts["answer"]
+    for told in (page, result._repr_html_()):
+        assert beside in " ".join(Page(told).said.split())
+
+
+def test_no_row_is_named_that_is_usual_in_its_sample():
+    """All of Y has moved: its typical rows are costly, and none of them is told.
+    Mutation: the costliest rows are named whatever they are."""
+    g = np.random.default_rng(0)
+    X, Y = g.uniform(-1, 1, (2, 80, 2))
+    moved = kpw_test(X, Y + [9, 0], n_resamples=39, rng=0)
+    told = [r for r in moved.facts()["where"]["rows"] if r["stands_out"]]
+    told = [r for r in told if r["sample"] == "Y"]
+    assert all(r["value"] > 9.4 for r in told if r["unusual"] == "column 0")
+    Y[:6] += 7
+    apart = kpw_test(X, Y, n_resamples=39, rng=0)
+    told = [r for r in apart.facts()["where"]["rows"] if r["stands_out"]]
+    assert {r["row"] for r in told if r["sample"] == "Y"} == set(range(6))
+    none = kpw_test(X, 0.9 * X, n_resamples=19, rng=0)
+    assert not any(r["stands_out"] for r in none.facts()["where"]["rows"])
+    assert "none stands out by itself" in str(none.where())

@@ -110,13 +110,13 @@ def test_sums_do_not_depend_on_blocks(cuts, travel):
         sight = pickle.loads(pickle.dumps(sight))
     places = np.random.default_rng(1).integers(0, 8, 1500).astype(np.uint16)
     units = np.abs(sight(X[:300])).max(0)
-    whole = add_rows(as_blocks(X[:1500]), places, sight, units, 7, Engine())
+    whole = add_rows(as_blocks(X[:1500]), places, sight, units, 7, Engine()).groups
     edges = [0, *sorted(cuts), 1500]
     parts = [(a, b) for a, b in zip(edges, edges[1:]) if b - a > 1]
     if sum(b - a for a, b in parts) < 1500:
         return
     total = sum(
-        add_rows(as_blocks(X[a:b]), places[a:b], sight, units, 7, Engine())
+        add_rows(as_blocks(X[a:b]), places[a:b], sight, units, 7, Engine()).groups
         for a, b in parts
     )
     np.testing.assert_allclose(total, whole, rtol=1e-15, atol=1e-12)
@@ -336,3 +336,86 @@ def test_permutations_on_a_cluster(cluster):
 
     with joblib.parallel_config(backend="dask"):
         assert same(BASE, streamed(X, Y, workers=2))
+
+
+# -- columns and pairs of all rows
+def shifted(n, seed=0):
+    g = np.random.default_rng(seed)
+    A, B = (pd.DataFrame(g.normal(size=(n, 4)), columns=list("abcd")) for _ in "XY")
+    B["c"] += 0.1
+    return A, B
+
+
+def test_where_sees_every_row():
+    """A shift that 1,000 kept rows do not show, of 16,000 + 16,000; and means are those
+    of the files. Mutation: `Table` that looks at kept rows, or `totals` left out."""
+    A, B = shifted(16_000)
+    result = streamed(A, B, kept=1000, n_resamples=199)
+    columns = result.where().columns
+    assert columns["column"].iloc[0] == "c" and columns["pvalue"].iloc[0] <= 0.01
+    means = (f"{frame['c'].mean():.4g}" for frame in (A, B))
+    assert columns["effect"].iloc[0] == "mean {} in X, {} in Y".format(*means)
+    line = result.effect().columns.iloc[0]
+    welch = stats.ttest_ind(B["c"], A["c"], equal_var=False).confidence_interval()
+    assert (line.column, line.what) == ("c", "mean")
+    assert line.difference == pytest.approx(B["c"].mean() - A["c"].mean(), rel=1e-9)
+    assert (line.low, line.high) == pytest.approx(tuple(welch), rel=1e-3)
+
+
+def test_pairs_of_every_row():
+    "A correlation of 0.15 that few rows do not show. Mutation: sums without products"
+    g = np.random.default_rng(2)
+    A, B = g.normal(size=(2, 12_000, 3))
+    B[:, 1] = 0.15 * B[:, 0] + np.sqrt(1 - 0.15**2) * B[:, 1]
+    columns = streamed(A, B, kept=1000, n_resamples=199).where().columns
+    assert (columns["kind"].iloc[0], columns["column"].iloc[0]) == ("pair", "0 × 1")
+
+
+def mixed(n, g):
+    frame = pd.DataFrame(dict(a=g.exponential(size=n), b=g.choice([*"uvw"], n)))
+    frame["yes"], frame["c"] = g.random(n) < 0.3, g.integers(0, 3, n)
+    frame.loc[g.random(n) < 0.2, "a"] = np.nan
+    frame.loc[g.random(n) < 0.1, "b"] = None
+    return frame
+
+
+def test_words_are_of_all_rows_whatever_the_kind():
+    g = np.random.default_rng(0)
+    A, B = mixed(4000, g), mixed(3000, g)
+    test = KPWTest("stream", kept=600, missing="indicator")
+    result = test.test(A, B, **QUICK)
+    for frame, side in ((A, 0), (B, 1)):
+        a, b = (both[side] for both in result.totals[:2])
+        yes, c = (both[side] for both in result.totals[2:])
+        assert a.missing == pytest.approx(frame["a"].isna().mean())
+        assert a.mean == pytest.approx(frame["a"].mean(), rel=1e-9)
+        counts = frame["b"].value_counts().sort_index().tolist()
+        assert b.counts.tolist() == [*counts, frame["b"].isna().sum()]
+        assert yes.mean == pytest.approx(frame["yes"].mean())
+        assert c.variance == pytest.approx(frame["c"].var(), rel=1e-9)
+    lines = result.effect().columns
+    share = lines[(lines["column"] == "yes")].iloc[0]
+    assert share.difference == pytest.approx(B["yes"].mean() - A["yes"].mean())
+
+
+def test_the_level_of_columns_of_all_rows():
+    "200 nulls in groups: any column or pair at 0.05. Mutation: groups of neighbours"
+    found = 0
+    for seed in range(200):
+        g = np.random.default_rng([3, seed])
+        A, B = g.standard_t(3, (2, 700, 3)).round(1)
+        test = KPWTest("stream", "table", kept=200)
+        result = test.test(A[np.argsort(A[:, 0])], B, n_resamples=39, rng=seed)
+        found += result.evidence.pvalues.min() <= 0.05
+    assert found <= stats.binom.ppf(0.999, 200, 0.05)
+
+
+def test_all_rows_from_dask_too():
+    dd = pytest.importorskip("dask.dataframe")
+    A, B = shifted(3000)
+    base = streamed(A, B)
+    lazy = streamed(*(dd.from_pandas(frame, npartitions=4) for frame in (A, B)))
+    assert same(base, lazy)
+    one, two = (r.totals[2][1].mean for r in (base, lazy))
+    assert one == pytest.approx(two, rel=1e-12)
+    assert np.array_equal(base.evidence.pvalues, lazy.evidence.pvalues)

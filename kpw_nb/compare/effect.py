@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 from sklearn.base import clone
 
 from ..ground.errors import InputError
@@ -21,11 +21,20 @@ from ..ground.core import TINY, Result, as_rng, check_number, spawn_seeds
 from .designs import averages
 from ..ground.encode import both_sides
 from ..ground.engine import one_thread
-from .evidence import ColumnEvidence, pooled_column
+from kpw_nb.compare.evidence import (
+    ColumnEvidence,
+    Found,
+    columns_of,
+    found_at_once,
+    number_features,
+    pooled_column,
+)
+from .explain import column_name, plain, tail_cuts
 from ..theory.kernels import Gaussian, median_bandwidth
 from .relabel import pvalue_interval
 from ..theory.representer import LandmarkMap, landmarks
 from ..ground.sample import Sample, pool, sample_columns, spread
+from ..ground.table import Columns
 from ..theory.transport import wasserstein
 
 if TYPE_CHECKING:
@@ -389,7 +398,7 @@ def line_distance(values, labels, units, confidence: float, rng=None) -> tuple:
     )
 
 # %% ../../nbs/compare/08_effect.ipynb #c034
-_SHOWN, _THIN = 20, 1000
+_SHOWN, _THIN, _TIED = 20, 1000, 0.02
 
 
 class Shift(NamedTuple):
@@ -400,14 +409,21 @@ class Shift(NamedTuple):
     high: float
 
 
+NOT_KNOWN = Shift(np.nan, np.nan, np.nan)
+
+
+def _half(parts, labels, units, confidence):
+    "Half an interval for the sum of centred parts"
+    variance, df = unit_variance(parts, labels, np.zeros(len(labels), int), units)
+    return stdtrit(df, (1 + confidence) / 2) * np.sqrt(variance)
+
+
 def mean_shift(values, labels, units, confidence: float) -> Shift:
     "Mean of Y minus mean of X"
     means = [values[labels == side].mean() for side in (0, 1)]
     sizes = np.bincount(labels, minlength=2)
     parts = (values - np.take(means, labels)) / np.take([-sizes[0], sizes[1]], labels)
-    variance, df = unit_variance(parts, labels, np.zeros(len(labels), int), units)
-    half = stdtrit(df, (1 + confidence) / 2) * np.sqrt(variance)
-    gap = means[1] - means[0]
+    half, gap = _half(parts, labels, units, confidence), means[1] - means[0]
     return Shift(float(gap), float(gap - half), float(gap + half))
 
 # %% ../../nbs/compare/08_effect.ipynb #c034_s2
@@ -417,6 +433,9 @@ def typical_shift(values, labels, units, confidence: float) -> Shift:
     x, y = x[spread(len(x), _THIN)], y[spread(len(y), _THIN)]
     gaps = np.subtract.outer(y, x).ravel()
     middle = np.median(gaps)
+    counts = np.unique(values, return_counts=True)[1]
+    if (counts**2).sum() > _TIED * len(values) ** 2:  # two values are often the same
+        return NOT_KNOWN
     moved = values - middle * labels
     e = fold_auc(moved, labels, np.zeros(len(labels), int), units)
     half = min(stdtrit(e.df, (1 + confidence) / 2) * np.sqrt(e.variance), 0.5)
@@ -425,57 +444,306 @@ def typical_shift(values, labels, units, confidence: float) -> Shift:
     return Shift(float(middle), float(low), float(high))
 
 # %% ../../nbs/compare/08_effect.ipynb #c034_1
+def spread_ratio(values, labels, units, confidence: float) -> Shift:
+    "How many times as far from its median Y is as X, on average"
+    sides = [values[labels == side] for side in (0, 1)]
+    middles, sizes = [np.median(v) for v in sides], np.bincount(labels, minlength=2)
+    far = np.abs(values - np.take(middles, labels))
+    means = np.array([far[labels == side].mean() for side in (0, 1)])
+    if not (means > 0).all() or not np.isfinite(means).all():
+        return NOT_KNOWN
+    parts = (far / np.take(means, labels) - 1) / np.take([-sizes[0], sizes[1]], labels)
+    half = _half(parts, labels, units, confidence)
+    ratio = means[1] / means[0]
+    return Shift(
+        float(ratio), float(ratio * np.exp(-half)), float(ratio * np.exp(half))
+    )
+
+# %% ../../nbs/compare/08_effect.ipynb #c035_4
+def wilson(p: float, trials: float, t: float) -> tuple:
+    "Wilson's interval for a share"
+    middle = (p + t * t / (2 * trials)) / (1 + t * t / trials)
+    half = t * np.sqrt(p * (1 - p) / trials + t * t / (4 * trials**2))
+    half /= 1 + t * t / trials
+    return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
+def recovered(x: Shift, y: Shift, rho: float = 0.0) -> Shift:
+    "The difference of two numbers from the intervals of each"
+
+    def root(a, b):
+        return np.sqrt(max(a * a + b * b - 2 * rho * a * b, 0.0))
+
+    gap = y.value - x.value
+    low = gap - root(y.value - y.low, x.high - x.value)
+    high = gap + root(y.high - y.value, x.value - x.low)
+    return Shift(float(gap), float(low), float(high))
+
+
+def newcombe(shares, trials, t: float, rho: float = 0.0) -> Shift:
+    "The difference of two shares"
+    x, y = (Shift(p, *wilson(p, size, t)) for p, size in zip(shares, trials))
+    return recovered(x, y, rho)
+
+# %% ../../nbs/compare/08_effect.ipynb #c035_6
+def _worth(p, variance, units: int, rows: int) -> float:
+    "How many trials a share is worth, by its variance over units"
+    if variance <= 0:
+        return float(units)  # nothing is known of what a unit's rows share
+    return float(np.clip(p * (1 - p) / variance * (units - 1) / units, 1, rows))
+
+
 def share_shift(marked, labels, units, confidence: float) -> Shift:
     "Share of Y that is marked minus that of X"
+    rows = np.bincount(labels, minlength=2)
+    shares = [float(marked[labels == side].mean()) for side in (0, 1)]
+    upper = (1 + confidence) / 2
+    if len(np.unique(units)) == len(units):
+        return newcombe(shares, rows.tolist(), float(ndtri(upper)))
+    parts = (marked - np.take(shares, labels)) / np.take(rows, labels)
     one = np.zeros(len(labels), int)
-    e = fold_auc(marked.astype(float), labels, one, units)
-    low, high = interval_of(e, confidence)
-    return Shift(2 * e.value - 1, 2 * low - 1, 2 * high - 1)
+    found = [
+        unit_variance(np.where(labels == side, parts, 0), labels, one, units)[0]
+        for side in (0, 1)
+    ]
+    both, df = unit_variance(np.where(labels, parts, -parts), labels, one, units)
+    groups = [len(np.unique(units[labels == side])) for side in (0, 1)]
+    trials = list(map(_worth, shares, found, groups, rows.tolist()))
+    top = 2 * np.sqrt(found[0] * found[1])
+    rho = np.clip((sum(found) - both) / top, -1, 1) if top > 0 else 0.0
+    return newcombe(shares, trials, float(stdtrit(df, upper)), float(rho))
+
+# %% ../../nbs/compare/08_effect.ipynb #c035_9
+def _correlation(a, b, units, confidence) -> tuple:
+    "A correlation with its interval, and its variance"
+    x, y = ((v - v.mean()) / max(v.std(), TINY) for v in (a, b))
+    r = float(np.clip((x * y).mean(), -0.9999, 0.9999))
+    parts = (x * y - r * (x * x + y * y) / 2) / len(x)
+    one = np.zeros(len(x), int)
+    variance, df = unit_variance(parts, one, one, units)
+    half = stdtrit(df, (1 + confidence) / 2) * np.sqrt(variance) / (1 - r * r)
+    ends = np.tanh([np.arctanh(r) - half, np.arctanh(r) + half])
+    return Shift(r, *ends.tolist()), parts, variance
+
+
+def correlation_shift(a, b, labels, units, confidence: float) -> Shift:
+    "The correlation in Y minus that in X"
+    sides = [np.flatnonzero(labels == side) for side in (0, 1)]
+    found = [_correlation(a[i], b[i], units[i], confidence) for i in sides]
+    x, y = (f[0] for f in found)
+    parts = np.empty(len(labels))
+    parts[sides[0]], parts[sides[1]] = -found[0][1], found[1][1]
+    both = unit_variance(parts, labels, np.zeros(len(labels), int), units)[0]
+    top = 2 * np.sqrt(found[0][2] * found[1][2])
+    rho = (found[0][2] + found[1][2] - both) / top if top > 0 else 0.0
+    return recovered(x, y, float(np.clip(rho, -1, 1)))
 
 # %% ../../nbs/compare/08_effect.ipynb #c036
-_UNITS = dict(date="days", duration="s", category="share", boolean="share")
-_NONE = Shift(np.nan, np.nan, np.nan)
+_UNITS = dict(date="days", duration="s")
 
 
-def _lines(X, Y, j, labels, units, confidence):
-    "One line for a column of numbers; one for each level of a category"
-    values, levels = pooled_column(X, Y, j)
-    kind = X.kinds[j]
-    if levels is not None:
-        marks = {str(level): values == k for k, level in enumerate(levels)}
-        marks |= {"(gap)": values < 0} if (values < 0).any() else {}
-        shifts = {
-            k: share_shift(v, labels, units, confidence) for k, v in marks.items()
-        }
-        found = sorted(shifts.items(), key=lambda pair: -abs(pair[1].value))
-        return [(level, shift, _NONE) for level, shift in found]
+class Line(NamedTuple):
+    "One line about a column or pair"
+
+    what: str  # mean, spread, share, or correlation
+    level: str
+    shift: Shift
+    typical: Shift = NOT_KNOWN
+
+
+def _level_lines(values, levels, labels, units, confidence):
+    "One line for each level of a category, the largest change first"
+    marks = {str(level): values == k for k, level in enumerate(levels)}
+    marks |= {"(gap)": values < 0} if (values < 0).any() else {}
+    run = labels, units, confidence
+    lines = [Line("share", k, share_shift(v, *run)) for k, v in marks.items()]
+    return sorted(lines, key=lambda line: -abs(line.shift.value))
+
+
+def _number_lines(values, kind, leading, labels, units, confidence):
+    "Mean and spread, or a share; first what the evidence speaks of"
     known = ~np.isnan(values)
-    some = values[known], labels[known], units[known], confidence
-    if min(np.bincount(some[1], minlength=2)) < 2:
-        return []
-    if kind == "boolean":
-        return [("True", share_shift(some[0] > 0, *some[1:]), _NONE)]
-    return [("", mean_shift(*some), typical_shift(*some))]
+    lines = []
+    if not known.all():
+        lines = [Line("share", "(gap)", share_shift(~known, labels, units, confidence))]
+    v, run = values[known], (labels[known], units[known], confidence)
+    if min(np.bincount(run[0], minlength=2)) < 2:
+        return lines
+    two = np.unique(v) if len(np.unique(v[:1000])) <= 2 else np.empty(9)
+    if kind == "boolean" or len(two) <= 2:
+        level = "True" if kind == "boolean" else f"{two[-1]:g}"
+        marked = v > 0 if kind == "boolean" else v == two[-1]
+        own = [Line("share", level, share_shift(marked, *run))]
+    else:
+        mean = Line("mean", "", mean_shift(v, *run), typical_shift(v, *run))
+        wide = Line("spread", "", spread_ratio(v, *run))
+        own = [wide, mean] if leading == 1 else [mean, wide]
+        if leading in (2, 3):
+            own = _tail_lines(v, kind, *run) + own
+    return lines + own if leading >= 4 else own + lines
+
+
+def _tail_lines(values, kind, labels, units, confidence):
+    "The shares of values that are far up and far down"
+    low, high = tail_cuts(values)
+    names = [f"{cut:.4g}" if kind == "number" else "a tenth" for cut in (low, high)]
+    tails = (f"above {names[1]}", values > high), (f"below {names[0]}", values < low)
+    return [
+        Line("share", k, share_shift(v, labels, units, confidence)) for k, v in tails
+    ]
+
+# %% ../../nbs/compare/08_effect.ipynb #c036_1
+def _moment_lines(totals, confidence):
+    "Mean and spread of all rows"
+    t = float(ndtri((1 + confidence) / 2))
+    gap = totals[1].mean - totals[0].mean
+    half = t * np.sqrt(sum(s.variance / s.known for s in totals))
+    mean = Line("mean", "", Shift(gap, gap - half, gap + half))
+    if min(s.deviation for s in totals) <= 0:
+        return mean, Line("spread", "", NOT_KNOWN)
+    ratio = totals[1].deviation / totals[0].deviation
+    square = [s.variance + (s.mean - s.median) ** 2 for s in totals]
+    parts = [
+        (q / s.deviation**2 - 1) / s.known for q, s in zip(square, totals, strict=True)
+    ]
+    half = t * np.sqrt(max(sum(parts), 0.0))
+    ends = ratio * np.exp(-half), ratio * np.exp(half)
+    return mean, Line("spread", "", Shift(ratio, *map(float, ends)))
+
+
+class Whole(NamedTuple):
+    "What is known of one column in all rows of both samples"
+
+    totals: tuple  # X, Y
+    confidence: float
+
+    def share(self, level, shares, of_all=False) -> Line:
+        "A line about shares, of the known values or of all rows"
+        sizes = [t.rows if of_all else max(t.known, 1) for t in self.totals]
+        t = float(ndtri((1 + self.confidence) / 2))
+        return Line("share", level, newcombe(shares, sizes, t))
+
+    def each(self, name) -> list:
+        "One entry of both totals"
+        return [getattr(total, name) for total in self.totals]
+
+    def levels(self, levels) -> list:
+        "One line for each level of a category, the largest change first"
+        shares = [t.counts / t.rows for t in self.totals]
+        names = [*map(str, levels), "(gap)"]
+        lines = [self.share(k, pair, True) for k, *pair in zip(names, *shares)]
+        lines = [line for line in lines if line.level != "(gap)" or line.shift.value]
+        return sorted(lines, key=lambda line: -abs(line.shift.value))
+
+    def numbers(self, values, kind, leading) -> list:
+        "Mean and spread, or a share; `values` are those of the kept rows"
+        gaps = [self.share("(gap)", self.each("missing"), True)]
+        gaps = gaps if max(self.each("missing")) > 0 else []
+        known = values[~np.isnan(values)]
+        if min(self.each("known")) < 2 or not len(known):
+            return gaps
+        two = np.unique(known) if len(np.unique(known[:1000])) <= 2 else np.empty(9)
+        if kind == "boolean":
+            own = [self.share("True", self.each("mean"))]
+        elif len(two) <= 2:
+            own = [self.share(f"{two[-1]:g}", self.each("common"))]
+        else:
+            mean, wide = _moment_lines(self.totals, self.confidence)
+            own = [wide, mean] if leading == 1 else [mean, wide]
+            if leading in (2, 3):
+                low, high = (f"{cut:.4g}" for cut in tail_cuts(known))
+                up = self.share(f"above {high}", self.each("above"))
+                own = [up, self.share(f"below {low}", self.each("below")), *own]
+        return gaps + own if leading >= 4 else own + gaps
 
 # %% ../../nbs/compare/08_effect.ipynb #c037
 _HEADS = ("difference", "low", "high", "typical", "typical_low", "typical_high")
+_TOGETHER = {
+    (1, 1): "rank correlation",
+    (2, 2): "correlation of distances from the middle",
+}
 
 
-def column_shifts(X, Y, columns, units, confidence: float):
-    "A data frame with the differences of the leading columns, in their own units"
+class Measured(NamedTuple):
+    "What the columns of two samples are measured by"
+
+    X: Columns
+    Y: Columns
+    columns: list  # which of them
+    found: Found  # where they differ
+    totals: list | None  # of all rows, if these are some
+    units: np.ndarray
+    confidence: float
+
+    @property
+    def labels(self) -> np.ndarray:
+        "0 for X, 1 for Y"
+        return np.repeat([0, 1], [len(self.X), len(self.Y)])
+
+    def lines(self, k: int) -> list:
+        "The lines of one column"
+        j, leading = self.columns[k], 0
+        if not self.found.pvalues[k] > 0.05:  # what leads otherwise is noise
+            leading = int(self.found.leading[k])
+        values, levels = pooled_column(self.X, self.Y, j)
+        kind, run = self.X.kinds[j], (self.labels, self.units, self.confidence)
+        if self.totals is not None:
+            whole = Whole(self.totals[j], self.confidence)
+            if levels is not None:
+                return whole.levels(levels)
+            return whole.numbers(values, kind, leading)
+        if levels is not None:
+            return _level_lines(values, levels, *run)
+        return _number_lines(values, kind, leading, *run)
+
+    def pair(self, k: int) -> list:
+        "The line of a pair of numbers"
+        pair = [self.columns[a] for a in self.found.pairs[k]]
+        both = [pooled_column(self.X, self.Y, j) for j in pair]
+        if any(levels is not None for _, levels in both):
+            return []
+        orders = tuple(self.found.orders[k].tolist())
+        made = [number_features(values) for values, _ in both]
+        if any(F.shape[1] < order for F, order in zip(made, orders)):
+            return []
+        a, b = (F[:, order - 1] for F, order in zip(made, orders))
+        known = ~np.isnan(both[0][0] + both[1][0])
+        labels = self.labels[known]
+        if min(np.bincount(labels, minlength=2)) < 4:
+            return []
+        run = labels, self.units[known], self.confidence
+        shift = correlation_shift(a[known], b[known], *run)
+        return [Line(_TOGETHER.get(orders, "correlation along a curve"), "", shift)]
+
+# %% ../../nbs/compare/08_effect.ipynb #c037_0
+def in_order(found: Found) -> np.ndarray:
+    "Positions of columns, then of pairs that are sure, as `where` orders them"
+    p = np.where(np.isnan(found.pvalues), 1.0, found.pvalues)
+    order = np.lexsort((-found.strength, p))
+    D = len(found.leading)
+    return np.array([k for k in order if k < D or p[k] <= 0.05], dtype=np.int64)
+
+
+def column_shifts(measured: Measured):
+    "A data frame with the changes of the leading columns, in their own units"
     import pandas as pd
 
-    labels = np.repeat([0, 1], [len(X), len(Y)])
-    observed = labels[None] == 0  # the rows of X
-    strength = ColumnEvidence(X, Y, columns, pairs=False).values(observed)[0]
-    lines = []
-    for k in np.argsort(-strength, kind="stable")[:_SHOWN]:
-        j = columns[k]
-        for level, *shifts in _lines(X, Y, j, labels, units, confidence):
+    X, D, rows = measured.X, len(measured.columns), []
+    for k in in_order(measured.found)[:_SHOWN]:
+        if k < D:
+            j, lines = measured.columns[k], measured.lines(k)
+            line = dict(column=X.names[j], kind=X.kinds[j])
+        else:
+            lines = measured.pair(k - D)
+            names = (X.names[measured.columns[a]] for a in measured.found.pairs[k - D])
+            line = dict(column=" × ".join(map(str, names)), kind="pair")
+        for what, level, *shifts in lines:
             numbers = dict(zip(_HEADS, np.concatenate(shifts).tolist()))
-            line = dict(column=X.names[j], kind=X.kinds[j], level=level)
-            lines.append(line | numbers | dict(unit=_UNITS.get(X.kinds[j], "")))
-    return pd.DataFrame(lines, columns=["column", "kind", "level", *_HEADS, "unit"])
+            unit = {"share": "share", "spread": "ratio", "mean": ""}.get(what, "")
+            unit = _UNITS.get(line["kind"], "") if what == "mean" else unit
+            rows.append(line | dict(what=what, level=level) | numbers | dict(unit=unit))
+    heads = ["column", "kind", "what", "level", *_HEADS, "unit"]
+    return pd.DataFrame(rows, columns=heads)
 
 # %% ../../nbs/compare/08_effect.ipynb #c037_2
 def pair_differences(F, labels, units) -> np.ndarray:
@@ -535,17 +803,62 @@ def _number(value):
     return f"{value:+.0f}" if 100 <= abs(value) < 1e7 else f"{value:+.3g}"
 
 
-def _line_words(line):
-    "One column in words"
-    name = str(line.column) if line.level == "" else f"{line.column} = {line.level}"
-    unit = f" {line.unit}" if line.unit not in ("", "share") else ""
-    what = "share" if line.unit == "share" else "mean"
-    words = f"{what} {_number(line.difference)}{unit}"
+def _percents(line):
+    "A share and its ends, in percent, with as many digits as tell the ends apart"
+    width = 100 * (line.high - line.low)
+    digits = int(np.clip(np.ceil(-np.log10(max(width, 1e-9)) + 1), 0, 3))
+    return [f"{100 * v:+.{digits}f}" for v in (line.difference, line.low, line.high)]
+
+
+def change_words(line) -> str:
+    "One change, with its interval"
+    if line.what == "share":
+        value, low, high = _percents(line)
+        of = (
+            f"share {line.level}" if line.level[:6] in ("above ", "below ") else "share"
+        )
+        return f"{of} {value} percentage points ({low} to {high})"
+    if line.what == "spread":
+        numbers = (f"{v:.3g}" for v in (line.difference, line.low, line.high))
+        return "spread × {} ({} to {})".format(*numbers)
+    unit = f" {line.unit}" if line.unit else ""
+    words = f"{line.what} {_number(line.difference)}{unit}"
     words += f" ({_number(line.low)} to {_number(line.high)})"
     if np.isfinite(line.typical):
         words += f", typically {_number(line.typical)}"
         words += f" ({_number(line.typical_low)} to {_number(line.typical_high)})"
-    return name, words
+    return words
+
+
+def _line_words(line):
+    "One column in words"
+    plain_level = line.level == "" or line.level[:6] in ("above ", "below ")
+    name = str(line.column) if plain_level else f"{line.column} = {line.level}"
+    return name, change_words(line)
+
+# %% ../../nbs/compare/08_effect.ipynb #c040_1
+def effect_as_facts(effect) -> dict:
+    "An `Effect` as plain data that JSON can hold"
+    lines = effect.columns.itertuples(index=False)
+    told = effect.columns.to_dict("records")
+    for line, entry in zip(lines, told):
+        entry |= {k: plain(v) for k, v in entry.items()}
+        entry["column"] = column_name(line.column)
+        entry["words"] = change_words(line)
+    pairs = None
+    if effect.pairs is not None:
+        ends = [float(end) for end in effect.pairs.interval]
+        pairs = dict(share=float(effect.pairs.share), interval=ends)
+    keep = "auc", "total_variation", "distance", "confidence"
+    found = {k: float(getattr(effect, k)) for k in keep}
+    return found | dict(
+        interval=[float(end) for end in effect.interval],
+        words=effect.sentence,
+        distance_interval=[float(end) for end in effect.distance_interval],
+        rows=len(effect.labels),
+        pairs=pairs,
+        columns=told,
+    )
 
 # %% ../../nbs/compare/08_effect.ipynb #c039
 @dataclass(frozen=True, repr=False, eq=False)
@@ -561,13 +874,14 @@ class Effect(Result):
     total_variation : float
         The total variation distance is at least this.
     distance : float
-        The root of W of held-out projections, in units of the spread within samples.
+        The root of W of held-out scores, in units of the spread within samples.
     distance_interval : tuple
         Of `distance`.
     columns : pandas.DataFrame
-        The leading columns in their own units: `difference` of means or shares (Y minus
-        X) with `low` and `high`, and the `typical` difference of numbers with
-        `typical_low` and `typical_high`.
+        The leading columns in their own units, in the order of `where()`. `what` is a
+        mean, share or correlation, of which `difference` is Y minus X, or a spread, of
+        which it is Y divided by X; with `low` and `high`. Means have a `typical`
+        difference with `typical_low` and `typical_high`.
     confidence : float
         Of each interval by itself.
     scores, labels, folds : ndarray
@@ -609,18 +923,25 @@ class Effect(Result):
     units: int | None = None
     pairs: Pairs | None = None
 
-    def _rows(self, most=4):
-        "The answer in a sentence, then the rest"
+    @property
+    def sentence(self) -> str:
+        "The answer in a sentence"
         low, high = (f"{100 * end:.0f}" for end in self.interval)
+        return (
+            f"Shown one of each, you would be right {100 * self.auc:.0f} % of the time "
+            f"({low} to {high} %)."
+        )
+
+    def facts(self) -> dict:
+        "The same as plain data that JSON can hold"
+        return effect_as_facts(self)
+
+    def _rows(self, most=5):
+        "The answer in a sentence, then the rest"
         of = "" if self.units is None else f" of {self.units} units, kept whole"
         near, far = self.distance_interval
         rows = [
-            (
-                "answer",
-                f"Shown one of each, you would be right {100 * self.auc:.0f} % "
-                f"of the time "
-                f"({low} to {high} %).",
-            ),
+            ("answer", self.sentence),
             *_pair_rows(self.pairs),
             ("total variation", f"at least {self.total_variation:.2f}"),
             ("distance", f"{self.distance:.2f} spreads ({near:.2f} to {far:.2f})"),
@@ -666,6 +987,8 @@ def measure_effect(
     units=None,
     confidence: float = 0.95,
     rng=None,
+    found: Found | None = None,
+    totals=None,
 ) -> Effect:
     """How large is the difference between two samples?
 
@@ -683,6 +1006,10 @@ def measure_effect(
         Of each interval.
     rng : int, Generator, SeedSequence or None
         For the folds and the bootstrap.
+    found : Found, optional
+        Where the samples differ: its columns lead.
+    totals : list, optional
+        Of each column, its `Total` in X and in Y, if the samples hold some rows only.
 
     Returns
     -------
@@ -701,8 +1028,11 @@ def measure_effect(
         auc = fold_auc(crossed.scores, labels, folds, unit, True, crossed.noise)
         cut = fold_auc(1.0 * crossed.above, labels, folds, unit, False, crossed.noise)
         owner = np.arange(Z.shape[1]) if owner is None else owner
-        tables = sample_columns(X), sample_columns(Y)
-        columns = column_shifts(*tables, np.unique(owner).tolist(), unit, confidence)
+        A, B, which = sample_columns(X), sample_columns(Y), columns_of(owner)
+        if found is None:
+            found = found_at_once(ColumnEvidence(A, B, which, pairs=False))
+        measured = Measured(A, B, which, found, totals, unit, confidence)
+        columns = column_shifts(measured)
     least = max(2 * interval_of(cut, confidence)[0] - 1, 0.0)
     names, count = tuple(r.name for r in crossed.rules), len(np.unique(unit))
     pairs = pair_share(Z, labels, folds, unit, confidence)
@@ -725,12 +1055,14 @@ def measure_effect(
 
 # %% ../../nbs/compare/08_effect.ipynb #c041_1
 def _line(projector, scores, Z, labels, folds, rng):
-    "Held-out projections, or scores, on a line in units of spreads"
+    "Held-out projections, or normal scores of scores, in units of spreads"
     if projector is not None:
         return cross_project(projector, Z, labels, folds, rng)
     out = np.empty(len(scores))
     for k in range(folds.max() + 1):
-        out[folds == k] = in_spreads(scores[folds == k], labels[folds == k])
+        own = folds == k
+        share = both_sides(np.sort(scores[own]), scores[own]) / (2 * own.sum())
+        out[own] = in_spreads(ndtri(share), labels[own])
     return out
 
 # %% ../../nbs/compare/08_effect.ipynb #c045

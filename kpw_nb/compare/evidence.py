@@ -122,6 +122,24 @@ def grouped(evidence, group) -> np.ndarray:
     total = np.add.reduceat(np.exp(E - np.repeat(top, sizes, axis=1)), starts, axis=1)
     return top + np.log(total / sizes)
 
+# %% ../../nbs/compare/05_evidence.ipynb #c012_0
+class Added(NamedTuple):
+    "Sums over groups of rows, of which nothing else is known"
+
+    values: np.ndarray  # (G, c) of coordinates
+    squares: np.ndarray  # (G, c)
+    products: np.ndarray  # (G, P) of pairs of coordinates
+    size: int  # rows of a group
+
+
+def _sizes(marks, rows: int, added: Added | None):
+    "(B, 1) rows of X and of Y"
+    n, total = marks[:, :rows].sum(1, keepdims=True), rows
+    if added is not None:
+        n = n + added.size * marks[:, rows:].sum(1, keepdims=True)
+        total += added.size * len(added.values)
+    return np.maximum(n, 4), np.maximum(total - n, 4)
+
 # %% ../../nbs/compare/05_evidence.ipynb #c012_1
 def some_rows(values) -> np.ndarray:
     "All rows, or of very many those with the smallest hash of their contents"
@@ -131,18 +149,23 @@ def some_rows(values) -> np.ndarray:
     return np.flatnonzero(marks <= np.partition(marks, _MOST_ROWS)[_MOST_ROWS])
 
 # %% ../../nbs/compare/05_evidence.ipynb #c012_2
-def pair_evidence(C, pairs, marks) -> np.ndarray:
+def pair_evidence(C, pairs, marks, added: Added | None = None) -> np.ndarray:
     "(B, pairs) evidence that coordinates of C go together differently in X and in Y"
-    n = np.maximum(marks.sum(1, keepdims=True), 4)
-    m = np.maximum(len(C) - n, 4)
+    n, m = _sizes(marks, len(C), added)
     # the totals come from the same product, so that X and Y are treated alike
-    marks = np.vstack([marks, np.ones(len(C))])
-    sums = marks @ C, marks @ C**2
+    marks = np.vstack([marks, np.ones(marks.shape[1])])
+    rows, groups = marks[:, : len(C)], marks[:, len(C) :]
+    sums = [rows @ C, rows @ C**2]
+    if added is not None:
+        more = added.values, added.squares
+        sums = [S + groups @ A for S, A in zip(sums, more)]
     size = np.sqrt(1 / (1 / (n - 3) + 1 / (m - 3)))
     found = []
     for start in range(0, pairs.shape[1], _BLOCK):
         i, j = pairs[:, start : start + _BLOCK]
-        P = marks @ (C[:, i] * C[:, j])
+        P = rows @ (C[:, i] * C[:, j])
+        if added is not None:
+            P = P + groups @ added.products[:, start : start + _BLOCK]
         of_x = [S[:-1] / n for S in (P, *sums)]
         of_y = [(S[-1] - S[:-1]) / m for S in (P, *sums)]
         gap = _atanh_correlation(of_x, i, j) - _atanh_correlation(of_y, i, j)
@@ -153,26 +176,38 @@ def pair_evidence(C, pairs, marks) -> np.ndarray:
 class PairEvidence:
     "The evidence of pairs of coordinates under labellings"
 
+    added: Added | None = None  # what is known of rows in groups
+
     def __init__(self, coordinates: Coordinates):
         self.rows = some_rows(coordinates.values)
-        self.C, self.order = coordinates.values[self.rows], coordinates.order
-        self.pairs = strongest(self.C, pair_indices(coordinates))
+        C = coordinates.values[self.rows]
+        self.pose(C, coordinates, strongest(C, pair_indices(coordinates)))
+
+    def pose(self, C, coordinates: Coordinates, pairs):
+        "Look at these pairs of the columns of C"
+        self.C, self.order, self.pairs = C, coordinates.order, pairs
         i, j = coordinates.owner[self.pairs]
         known, self.group = np.unique(np.stack([i, j]), axis=1, return_inverse=True)
         self.group, self.columns = self.group.ravel(), known.T
 
     def parts(self, marks) -> np.ndarray:
         "(B, pairs of coordinates)"
-        return pair_evidence(self.C, self.pairs, marks[:, self.rows])
+        return pair_evidence(self.C, self.pairs, marks[:, self.rows], self.added)
 
     def values(self, marks) -> np.ndarray:
         "(B, pairs of columns)"
         return grouped(self.parts(marks), self.group)
 
 # %% ../../nbs/compare/05_evidence.ipynb #c017
+def _place(kinds: tuple, j: int) -> int:
+    "The position of column j among the categories, or among all others"
+    before = kinds[:j].count("category")
+    return before if kinds[j] == "category" else j - before
+
+
 def pooled_column(X: Columns, Y: Columns, j: int) -> tuple:
     "(values, None) of a number, (codes, levels) of a category; rows of X first"
-    k = X.places[j] - 1
+    k = _place(X.kinds, j) if X.texts else j  # `places` would count for each column
     if X.kinds[j] != "category":
         return np.concatenate([X.numbers[:, k], Y.numbers[:, k]]), None
     levels = tuple(sorted({*X.texts[k].levels, *Y.texts[k].levels}))
@@ -184,28 +219,33 @@ def columns_of(owner) -> list:
     return list(dict.fromkeys(np.asarray(owner).tolist()))
 
 # %% ../../nbs/compare/05_evidence.ipynb #c017_2
+class Looked(NamedTuple):
+    "What is looked at in a column"
+
+    features: np.ndarray
+    df: int  # degrees of freedom of a category, 0 for numbers
+
+
 def _features(X, Y, j):
     "Features of a column; for a category with its degrees of freedom, else 0"
     values, levels = pooled_column(X, Y, j)
     if levels is None:
-        return number_features(values), 0
+        return Looked(number_features(values), 0)
     F = level_features(values, len(levels))
-    return F, F.shape[1] - 1
+    return Looked(F, F.shape[1] - 1)
 
 # %% ../../nbs/compare/05_evidence.ipynb #c017_3
-def _coordinates(X, Y, columns):
-    "What pairs are made of"
+def _coordinates(looked):
+    "What pairs are made of, from what is looked at in each column"
     values, owner, order = [], [], []
-    for place, j in enumerate(columns):
-        column, levels = pooled_column(X, Y, j)
-        if levels is None:
-            F = number_features(column)[:, :2]
-            orders = [1, 2][: F.shape[1]]
-        else:
-            F = level_features(column, len(levels))
+    for place, (F, df) in enumerate(looked):
+        if df:
             F = standard(F[:, (F > 0).sum(0) >= _FEWEST])
             F = F[:, :1] if F.shape[1] == 2 else F
             orders = [1] * F.shape[1]
+        else:
+            F = F[:, :2]
+            orders = [1, 2][: F.shape[1]]
         values.append(F)
         owner += [place] * F.shape[1]
         order += orders
@@ -256,6 +296,10 @@ class ColumnEvidence(Statistic):
         self.design = Design(Free(len(X), len(Y))) if design is None else design
         self.X, self.Y, self.columns = X, Y, list(columns)
         made = [_features(X, Y, j) for j in self.columns]
+        numbers = sum(
+            1 for _, df in made if not df
+        )  # each makes one coordinate, or two
+        pairs = pairs and numbers <= _MOST_COORDINATES
         self.features = np.hstack([F for F, _ in made])
         sizes = [[F.shape[1]] if df else [1] * F.shape[1] for F, df in made]
         self.sizes = np.concatenate(sizes).astype(np.int64)
@@ -265,7 +309,7 @@ class ColumnEvidence(Statistic):
         self.features = _of_points(self.features, self.sizes, self.df, self.design)
         self.pairs = None
         if pairs and len(self.columns) > 1:
-            found = _without_batches(_coordinates(X, Y, self.columns), self.design)
+            found = _without_batches(_coordinates(made), self.design)
             if 1 < len(set(found.owner)) and len(found.owner) <= _MOST_COORDINATES:
                 self.pairs = PairEvidence(found)
         n_pairs = 0 if self.pairs is None else len(self.pairs.columns)
@@ -342,21 +386,34 @@ class Found(NamedTuple):
     orders: np.ndarray  # (P, 2) 1 for ranks, 2 for distances from the middle
 
 # %% ../../nbs/compare/05_evidence.ipynb #c021_s5
+def leading_features(statistic: ColumnEvidence) -> np.ndarray:
+    "Of each column, which of its features is strongest as observed"
+    marks = statistic.design.relabelling.observed[None]
+    first = np.searchsorted(statistic.owner, np.arange(len(statistic.columns)))
+    return _strongest(statistic.parts(marks)[0], statistic.owner) - first
+
+
 def found_by(statistic: ColumnEvidence, observed, null) -> Found:
     "Step-down p-values of columns and pairs, from the values of relabellings"
     evidence = balanced(np.vstack([observed, null]), len(statistic.columns))
     p = step_down(evidence[0], evidence[1:])
-    marks = statistic.design.relabelling.observed[None]
-    owner, pairs = statistic.owner, statistic.pairs
-    first = np.searchsorted(owner, np.arange(len(statistic.columns)))
-    leading = _strongest(statistic.parts(marks)[0], owner) - first
+    leading, pairs = leading_features(statistic), statistic.pairs
     none = np.empty((0, 2), np.int64)
     if pairs is None:
         return Found(evidence[0], p, none, leading, none)
+    marks = statistic.design.relabelling.observed[None]
     rows = statistic.design.of_rows(marks).astype(float)
     strongest = _strongest(pairs.parts(rows)[0], pairs.group)
     orders = pairs.order[pairs.pairs[:, strongest]].T
     return Found(evidence[0], p, pairs.columns, leading, orders)
+
+
+def found_at_once(statistic: ColumnEvidence) -> Found:
+    "The strength of columns as observed, without p-values and pairs"
+    marks = statistic.design.relabelling.observed[None]
+    strength = statistic.values(marks)[0, : len(statistic.columns)]
+    none, unknown = np.empty((0, 2), np.int64), np.full(len(strength), np.nan)
+    return Found(strength, unknown, none, leading_features(statistic), none)
 
 # %% ../../nbs/compare/05_evidence.ipynb #c021_s6
 def find_evidence(

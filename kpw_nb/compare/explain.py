@@ -10,7 +10,8 @@ import math
 import warnings
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -83,8 +84,39 @@ def _percent(share):
 def _in_both(what, x, y, form):
     return f"{what} {form(x)} in X, {form(y)} in Y"
 
+# %% ../../nbs/compare/07_explain.ipynb #c015_5
+class Total(NamedTuple):
+    "A column in all rows of one sample"
+
+    rows: int
+    known: float = 0.0  # values that are no gaps
+    mean: float = np.nan
+    variance: float = np.nan
+    median: float = np.nan
+    deviation: float = np.nan  # mean distance from the median
+    common: float = np.nan  # share of the most common value
+    below: float = np.nan  # share below the lower cut
+    above: float = np.nan  # share above the upper one
+    counts: np.ndarray | None = None  # of the levels, then of gaps
+
+    @property
+    def missing(self) -> float:
+        "The share of gaps"
+        return (self.rows - self.known) / self.rows
+
+
+def common_value(values) -> tuple:
+    "The most frequent value, or the larger of two, and how many values there are"
+    found, counts = np.unique(values, return_counts=True)
+    return found[-1 if len(found) == 2 else counts.argmax()], len(found)
+
+
+def tail_cuts(values) -> np.ndarray:
+    "A tenth of the values of both samples is below the one, or above the other"
+    return np.quantile(values, [0.1, 0.9], method="nearest")
+
 # %% ../../nbs/compare/07_explain.ipynb #c015_3
-def level_effect(codes, levels, n: int) -> str:
+def level_effect(codes, levels, n: int, totals=None) -> str:
     "The level of which the share changes most"
     names = [*(repr(level) for level in levels), "gaps"]
     # the code -1 of a gap becomes that of the last name
@@ -92,6 +124,8 @@ def level_effect(codes, levels, n: int) -> str:
         np.bincount(c % len(names), minlength=len(names))
         for c in (codes[:n], codes[n:])
     ]
+    if totals is not None:
+        counts = [total.counts for total in totals]
     shares = [c / c.sum() for c in counts]
     k = int(np.abs(shares[0] - shares[1]).argmax())
     return _in_both(f"share of {names[k]}", shares[0][k], shares[1][k], _percent)
@@ -121,31 +155,60 @@ def _location(x, y):
     return ("mean", np.mean) if agree else ("median", np.median)
 
 # %% ../../nbs/compare/07_explain.ipynb #c017_7
-def _common_share(x, y, form):
-    "The most frequent value, or the larger of two, and its share in both"
-    values, counts = np.unique(np.concatenate([x, y]), return_counts=True)
-    common = values[-1 if len(values) == 2 else counts.argmax()]
-    shares = [(part == common).mean() for part in (x, y)]
-    return _in_both(f"share of {form(common)}", *shares, _percent), len(values)
+class Numbers(NamedTuple):
+    "Two columns of numbers, X then Y, in numbers"
+
+    what: str  # mean or median
+    middles: tuple
+    spreads: tuple
+    shares: tuple  # of the most common value
+    common: float
+    levels: int
 
 
-def _phrases(x, y, kind, leading):
-    "Descriptions of two columns of numbers, the best first"
-    form = _forms(kind)
-    share, levels = _common_share(x, y, form)
-    what, middle = _location(x, y)
-    middles = middle(x), middle(y)
-    means = [_in_both(what, *middles, _forms(kind, fine)) for fine in (False, True)]
+def _numbers_of(x, y, totals=None):
+    "From the values; from all rows, what is known of them"
     size = max(np.abs(x).max(), np.abs(y).max(), TINY)
+    common, levels = common_value(np.concatenate([x, y]))
+    what, middle = _location(x, y)
+    middles, spreads, shares = (
+        tuple(f(part) for part in (x, y))
+        for f in (middle, lambda v: _spread(v, size), lambda v: (v == common).mean())
+    )
+    if totals is not None:
+        middles = tuple(t.mean for t in totals) if what == "mean" else middles
+        spreads = tuple(np.sqrt(t.variance) for t in totals)
+        shares = tuple(t.common for t in totals)
+    return Numbers(what, middles, spreads, shares, common, levels)
+
+
+def _phrases(x, y, kind, leading, totals=None):
+    "Descriptions of two columns of numbers, the best first, as they are asked for"
+    form, told = _forms(kind), _numbers_of(x, y, totals)
     of = _forms("duration" if kind == "duration" else "number")
     days = " days" if kind == "date" else ""
-    spreads = [_spread(part, size) for part in (x, y)]
-    spread = _in_both("spread", *spreads, lambda v: of(v) + days)
-    quartiles = _in_both("quartiles", x, y, partial(_quartiles, form))
-    first = {0: means, 1: [spread]}.get(leading, [quartiles])
-    if levels == 2:
-        first = [share]
-    return [*first, share, *means, spread, quartiles]
+
+    def share():
+        x_share, y_share = told.shares
+        yield _in_both(f"share of {form(told.common)}", x_share, y_share, _percent)
+
+    def means():
+        first, second = told.middles
+        for fine in (False, True):
+            yield _in_both(told.what, first, second, _forms(kind, fine))
+
+    def spreads():
+        first, second = told.spreads
+        yield _in_both("spread", first, second, lambda v: of(v) + days)
+
+    def quartiles():
+        yield _in_both("quartiles", x, y, partial(_quartiles, form))
+
+    first = {0: means, 1: spreads}.get(leading, quartiles)
+    if told.levels == 2:
+        first = share
+    for phrases in (first, share, means, spreads, quartiles):
+        yield from phrases()
 
 # %% ../../nbs/compare/07_explain.ipynb #c018
 def _sides_differ(words):
@@ -154,16 +217,21 @@ def _sides_differ(words):
     return not x.endswith(" " + y.removesuffix(" in Y"))
 
 
-def number_effect(values, n: int, kind: str, leading: int) -> str:
+def number_effect(values, n: int, kind: str, leading: int, totals=None) -> str:
     "What the strongest feature of a column of numbers means in its own units"
     gaps = [np.isnan(part) for part in (values[:n], values[n:])]
     x, y = values[:n][~gaps[0]], values[n:][~gaps[1]]
     if not (len(x) and len(y)) or leading >= 4:
-        return _in_both("missing", gaps[0].mean(), gaps[1].mean(), _percent)
+        first, second = (g.mean() for g in gaps)
+        if totals is not None:
+            first, second = (total.missing for total in totals)
+        return _in_both("missing", first, second, _percent)
     if kind == "boolean":
-        return _in_both("true", x.mean(), y.mean(), _percent)
-    phrases = _phrases(x, y, kind, leading)
-    return next(filter(_sides_differ, phrases), phrases[0])
+        first, second = _numbers_of(x, y, totals).middles
+        return _in_both("true", first, second, _percent)
+    phrases = _phrases(x, y, kind, leading, totals)
+    first = next(phrases)
+    return next(filter(_sides_differ, chain([first], phrases)), first)
 
 # %% ../../nbs/compare/07_explain.ipynb #c020
 _PAIR = {
@@ -176,23 +244,40 @@ _CURVE = (
 )
 
 
-def pair_effect(X, Y, i: int, j: int, orders: tuple = (1, 1)) -> str:
-    "Both correlations, of ranks (1) or of distances from the middle (2), if of numbers"
-    columns = [pooled_column(X, Y, k) for k in (i, j)]
-    if any(levels is not None for _, levels in columns):
-        return "go together differently"
+def _told_apart(values, least: int = 2, most: int = 4):
+    "Two numbers with as many digits as it takes to tell them apart, or None"
+    for digits in range(least, most + 1):
+        x, y = (f"{value:.{digits}f}" for value in values)
+        if x != y:
+            return f"{x} in X, {y} in Y"
+    return None
+
+
+def _correlations(X, Y, columns, orders):
+    "Those of two columns of numbers, in X and in Y"
     a, b = (number_features(v)[:, k - 1] for (v, _), k in zip(columns, orders))
     n, known = len(X), ~np.isnan(columns[0][0] + columns[1][0])
     r = []
     for part in (np.flatnonzero(known[:n]), n + np.flatnonzero(known[n:])):
         x, y = a[part] - a[part].mean(), b[part] - b[part].mean()
         r.append(x @ y / max(np.sqrt((x @ x) * (y @ y)), TINY))
-    return _in_both(_PAIR.get(orders, _CURVE), r[0], r[1], "{:.2f}".format)
+    return r
+
+
+def pair_effect(X, Y, i: int, j: int, orders: tuple = (1, 1)) -> str:
+    "Both correlations, of ranks (1) or of distances from the middle (2), if of numbers"
+    columns = [pooled_column(X, Y, k) for k in (i, j)]
+    if any(levels is not None for _, levels in columns):
+        return "go together differently"
+    words = _told_apart(_correlations(X, Y, columns, orders))
+    if words is None:  # alike to four digits: the numbers would deny what is said
+        return "go together differently"
+    return f"{_PAIR.get(orders, _CURVE)} {words}"
 
 # %% ../../nbs/compare/07_explain.ipynb #c023
-def unusual_columns(A, B, owner) -> np.ndarray:
-    "Of each row of A, the column in which it is furthest from the middle of B"
-    return owner[np.abs(A - B.mean(0)).argmax(1)]
+def unusual_coordinates(A, B) -> np.ndarray:
+    "Of each row of A, the coordinate in which it is furthest from the middle of B"
+    return np.abs(A - B.mean(0)).argmax(1)
 
 
 def _own_values(sample, columns):
@@ -207,6 +292,44 @@ def _own_values(sample, columns):
         out[rows] = values.tolist()
     return out
 
+# %% ../../nbs/compare/07_explain.ipynb #c023_5
+_RARE, _UNUSUAL = 0.025, 0.25
+
+
+class Standing(NamedTuple):
+    "How the value of each row in one column stands in the other sample"
+
+    stands_out: np.ndarray
+    beyond: np.ndarray  # the share of the other sample that is less far out
+
+
+def _standing_in(own, other) -> Standing:
+    "Of the values of one column"
+    low, middle, high = np.quantile(other, [0.25, 0.5, 0.75])
+    reach = 1.5 * (high - low)
+    outside = (own < low - reach) | (own > high + reach)
+    side = np.sign(own - middle)
+    # as far out on the same side: in the other sample, and in its own
+    shares = []
+    for values in (other, own):
+        ordered = np.sort(values)
+        above = len(values) - np.searchsorted(ordered, own, "left")
+        below = np.searchsorted(ordered, own, "right")
+        shares.append(np.where(side > 0, above, below) / len(values))
+    rare, unusual = shares[0] <= _RARE, shares[1] <= _UNUSUAL
+    return Standing(outside & rare & unusual, 1 - shares[0])
+
+
+def standing(A, B, at) -> Standing:
+    "Rows of A beside the rows of B, each in the coordinate that `at` names"
+    found = Standing(np.zeros(len(A), bool), np.zeros(len(A)))
+    for k in np.unique(at):
+        rows = np.flatnonzero(at == k)
+        one = _standing_in(A[:, k], B[:, k])
+        for all_rows, some in zip(found, one):
+            all_rows[rows] = some[rows]
+    return found
+
 # %% ../../nbs/compare/07_explain.ipynb #c023_2
 def _row_frame(X, Y, costs, owner):
     "One line for each row of both samples"
@@ -214,28 +337,33 @@ def _row_frame(X, Y, costs, owner):
 
     names = np.empty(len(sample_columns(X).names), dtype=object)
     names[:] = sample_columns(X).names
-    unusual = [
-        unusual_columns(*two, owner)
-        for two in ((X.values, Y.values), (Y.values, X.values))
-    ]
+    pairs = (X.values, Y.values), (Y.values, X.values)
+    at = [unusual_coordinates(*two) for two in pairs]
+    unusual = [owner[k] for k in at]
+    stand = [standing(*two, k) for two, k in zip(pairs, at)]
     values = [_own_values(sample, where) for sample, where in zip((X, Y), unusual)]
     labels = [*X.rows.tolist(), *Y.rows.tolist()]
     lines = dict(sample=np.repeat(["X", "Y"], [len(X), len(Y)]))
     lines |= dict(row=pd.Series(labels, dtype=object).infer_objects())
     lines |= dict(cost=np.concatenate(costs), unusual=names[np.concatenate(unusual)])
-    frame = pd.DataFrame(lines | dict(value=np.concatenate(values)))
+    lines |= dict(value=np.concatenate(values))
+    for name in Standing._fields:
+        lines[name] = np.concatenate([getattr(s, name) for s in stand])
+    frame = pd.DataFrame(lines)
     return frame.sort_values("cost", ascending=False, kind="stable", ignore_index=True)
 
 # %% ../../nbs/compare/07_explain.ipynb #c024
-def _effects(X, Y, columns, found):
+def _effects(X, Y, columns, found, totals=None):
     "What each column differs in, in words"
     words = []
     for k, j in enumerate(columns):
         values, levels = pooled_column(X, Y, j)
+        both = None if totals is None else totals[j]
         if levels is None:
-            words.append(number_effect(values, len(X), X.kinds[j], found.leading[k]))
+            how = len(X), X.kinds[j], found.leading[k], both
+            words.append(number_effect(values, *how))
         else:
-            words.append(level_effect(values, levels, len(X)))
+            words.append(level_effect(values, levels, len(X), both))
     return words
 
 
@@ -257,13 +385,14 @@ def _pair_lines(X, Y, columns, found):
         yield line | dict(kind="pair", strength=found.strength[D + k])
 
 # %% ../../nbs/compare/07_explain.ipynb #c024_3
-def _column_frame(X, Y, columns, found, shares, chance):
+def _column_frame(X, Y, columns, found, shares, chance, totals=None):
     "One line for each column, and for each pair with evidence"
     import pandas as pd
 
     D = len(columns)
     lines = dict(column=[X.names[j] for j in columns], pvalue=found.pvalues[:D])
-    lines |= dict(effect=_effects(X, Y, columns, found), share=shares, chance=chance)
+    words = _effects(X, Y, columns, found, totals)
+    lines |= dict(effect=words, share=shares, chance=chance)
     frame = pd.DataFrame(lines | dict(kind=[X.kinds[j] for j in columns]))
     frame["strength"] = found.strength[:D]
     if pairs := list(_pair_lines(X, Y, columns, found)):
@@ -313,10 +442,11 @@ _LEADING = 10  # rows of each sample that are facts
 
 
 def row_facts(rows: "pd.DataFrame", kinds: dict) -> list:
-    "The leading rows of each sample, the costliest first"
-    keep = ["sample", "row", "cost", "unusual", "value"]
+    "The leading rows of each sample: those that stand out, then the costliest"
+    keep = ["sample", "row", "cost", "unusual", "value", "stands_out", "beyond"]
     facts = []
-    leading = rows.groupby("sample", sort=False).head(_LEADING)
+    telling = rows.sort_values("stands_out", ascending=False, kind="stable")
+    leading = telling.groupby("sample", sort=False).head(_LEADING)
     for line in leading[keep].itertuples(index=False):
         entry = dict(zip(keep, map(plain, line)))
         if kinds[line.unusual] == "boolean" and entry["value"] is not None:
@@ -335,7 +465,9 @@ class Difference(Result):
         `sample` ("X" or "Y"), `row` (its label, or its position in the array that was
         passed), `cost` (what it pays when one projected sample is moved onto the
         other; a typical row pays 1), `unusual` (the column in which it is furthest from
-        the other sample) and `value` (what it has there); the costliest first.
+        the other sample), `value` (what it has there), `stands_out` (is that unusual in
+        both samples?) and `beyond` (the share of the other sample that is less far
+        out); the costliest first.
     columns : pandas.DataFrame
         `column` (its name, or its position; "a × b" for a pair), `pvalue` (holds for
         all columns and pairs together), `effect` (in words, in its own units), `share`
@@ -378,9 +510,13 @@ class Difference(Result):
         if len(self.columns) > most:
             lines.append(("...", f"{len(self.columns) - most} more columns"))
         for name in "XY":
-            part = self.of(name).head(most)
-            costs = [f"{r.row} ({r.cost:.1f})" for r in part.itertuples(index=False)]
-            lines.append((f"rows of {name}", ", ".join(costs) + ", ..."))
+            part = self.of(name)
+            part = part[part["stands_out"]]
+            some = part.head(most).itertuples(index=False)
+            costs = [f"{r.row} ({r.cost:.1f})" for r in some]
+            costs += ["..."] if len(part) > most else []
+            words = ", ".join(costs) or "none stands out by itself"
+            lines.append((f"rows of {name}", words))
         return [*lines, ("", "(what rows pay, in units of the mean)")]
 
 # %% ../../nbs/compare/07_explain.ipynb #c025_2
@@ -404,6 +540,7 @@ def explain(
     design=None,
     found: Found | None = None,
     least: float = 0.0,
+    totals=None,
 ) -> Difference:
     """The most telling rows and columns of two samples.
 
@@ -425,6 +562,8 @@ def explain(
         The evidence, if the test has found it already.
     least : float, default 0.0
         The p-value of the test: no column has a smaller one.
+    totals : list, optional
+        Of each column, its `Total` in X and in Y, if the samples hold some rows only.
 
     Returns
     -------
@@ -455,8 +594,7 @@ def explain(
     shares, chance = column_shares(projector, some), None
     if shares is not None:
         chance = chance_shares(projector, Z, n, 0)
-    both = [_by_owner(s, owner, columns) for s in (shares, chance)]
+    share, usual = (_by_owner(s, owner, columns) for s in (shares, chance))
     costs = row_costs(*(_project(projector, s.values) for s in (X, Y)))
-    return Difference(
-        _row_frame(X, Y, costs, owner), _column_frame(*tables, columns, found, *both)
-    )
+    frame = _column_frame(*tables, columns, found, share, usual, totals)
+    return Difference(_row_frame(X, Y, costs, owner), frame)

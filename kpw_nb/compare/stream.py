@@ -6,22 +6,36 @@
 __all__ = []
 
 # %% ../../nbs/compare/09_stream.ipynb #c003
+import operator
 from collections.abc import Callable
 from copy import copy
-from functools import partial
+from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
+from numpy.polynomial import legendre
 
-from .evidence import columns_of
-from .family import Member
+from .designs import Design
+from kpw_nb.compare.evidence import (
+    Added,
+    ColumnEvidence,
+    Coordinates,
+    PairEvidence,
+    columns_of,
+    pair_evidence,
+    pair_indices,
+    strongest,
+    tail_evidence,
+)
+from .explain import Total, common_value, tail_cuts
+from .family import Member, Table
 from .features import Pool, Rows, Senses
 from ..ground.core import kernel
 from ..ground.engine import Engine, in_chunks
 from .relabel import Free, Parts, Relabelling
-from ..ground.encode import Encoder, encoded, learn
+from ..ground.encode import Encoder, as_learnt, encoded, learn
 from ..ground.sample import Blocks, pool, take_rows
-from ..ground.table import match_columns, read_columns
+from ..ground.table import Columns, match_columns, on_levels, read_columns
 from kpw_nb.compare.statistics import (
     Statistic,
     Together,
@@ -93,6 +107,87 @@ def _fill(A):
     short = _PIECE - len(A)
     return A if not short else np.concatenate([A, np.repeat(A[:1], short, axis=0)])
 
+# %% ../../nbs/compare/09_stream.ipynb #c013_3
+class Census(NamedTuple):
+    "What is counted of every row of one sample"
+
+    centre: np.ndarray  # (k,) of numbers: the median
+    unit: np.ndarray
+    common: np.ndarray  # the most common value in both samples
+    cuts: np.ndarray  # (2, k) low and high
+    levels: tuple  # of each category
+
+    def __call__(self, columns: Columns) -> np.ndarray:
+        "Counts and sums of numbers, then counts of levels, in a line"
+        A, known = columns.numbers, ~np.isnan(columns.numbers)
+        with np.errstate(over="ignore", invalid="ignore"):
+            D = np.where(known, (A - self.centre) / self.unit, 0.0)
+            sums = [D.sum(0), np.abs(D).sum(0), (D * D).sum(0)]
+        events = A == self.common, A < self.cuts[0], A > self.cuts[1]
+        numbers = known.sum(0), *sums, *(e.sum(0) for e in events)
+        ends = [len(levels) + 1 for levels in self.levels]
+        codes = [on_levels(t, own) for t, own in zip(columns.texts, self.levels)]
+        counts = [np.bincount(c % end, minlength=end) for c, end in zip(codes, ends)]
+        return np.concatenate([*numbers, *counts]).astype(float)
+
+
+def census_of(table: Columns, other: Columns) -> Census:
+    "What to count in a sample, from the kept rows of both"
+    both = zip(table.numbers.T, other.numbers.T)
+    lines = np.array([_number_census(*pair) for pair in both]).reshape(-1, 5).T
+    pairs = zip(table.texts, other.texts)
+    levels = tuple(tuple(sorted({*a.levels, *b.levels})) for a, b in pairs)
+    return Census(lines[0], lines[1], lines[2], lines[3:], levels)
+
+
+def _number_census(own, other):
+    "Median and unit of a column, and what to count"
+    both = np.concatenate([own, other])
+    both, own = (v[~np.isnan(v)] for v in (both, own))
+    both, own = (v if len(v) else np.zeros(1) for v in (both, own))
+    middle, size = np.median(own), max(np.abs(both).max(), 1e-300)
+    unit = size * np.abs(own / size - middle / size).mean()
+    unit = unit if unit > 0 else 1.0
+    return [middle, unit, common_value(both)[0], *tail_cuts(both)]
+
+# %% ../../nbs/compare/09_stream.ipynb #c013_4
+def _number_total(sums, census: Census, k: int, rows: int) -> Total:
+    "What is known of column k of numbers, from its sums"
+    known, *sums = sums.tolist()
+    count = max(known, 1.0)
+    names = "gap", "far", "square", "common", "below", "above"
+    mean = {name: value / count for name, value in zip(names, sums)}
+    centre, unit = float(census.centre[k]), float(census.unit[k])
+    variance = max(mean["square"] - mean["gap"] ** 2, 0.0) * count / max(count - 1, 1)
+    return Total(
+        rows,
+        known,
+        mean=centre + unit * mean["gap"],
+        variance=unit * unit * variance,
+        median=centre,
+        deviation=unit * mean["far"],
+        common=mean["common"],
+        below=mean["below"],
+        above=mean["above"],
+    )
+
+
+def read_census(census: Census, line, rows: int, kinds) -> list:
+    "The `Total` of each column of one sample"
+    k = len(census.centre)
+    numbers = iter(enumerate(line[: 7 * k].reshape(7, k).T))
+    ends = np.cumsum([len(levels) + 1 for levels in census.levels])
+    counts = iter(np.split(line[7 * k :], ends[:-1]))
+    found = []
+    for kind in kinds:
+        if kind == "category":
+            each = next(counts)
+            found.append(Total(rows, rows - each[-1], counts=each))
+        else:
+            place, sums = next(numbers)
+            found.append(_number_total(sums, census, place, rows))
+    return found
+
 # %% ../../nbs/compare/09_stream.ipynb #c014
 def _eye(member):
     "Rows -> raw features; the matrix, which is for sums, does not travel"
@@ -107,6 +202,7 @@ class Sight(NamedTuple):
     raws: tuple  # of members: Rows -> raw features
     senses: Senses
     encoder: Encoder
+    census: Census | None = None
 
     def __call__(self, Z) -> np.ndarray:
         "(N, w) raw features of all maps side by side"
@@ -114,22 +210,42 @@ class Sight(NamedTuple):
         return np.hstack([raw(rows) for raw in self.raws])
 
 
+class Sums(NamedTuple):
+    "Sums over rows"
+
+    groups: np.ndarray  # (groups, w) of raw features
+    whole: np.ndarray  # of the census, over every row
+
+    def __add__(self, other):
+        return Sums(self.groups + other.groups, self.whole + other.whole)
+
+
 def add_block(sight: Sight, per_unit, groups: int, task) -> tuple:
-    "Sums of the groups in a block, and its size"
+    "Sums of the rows of a block, and its size"
     block, places, *label = task  # its sample's name, the number of its first row
-    Z = sight.encoder(read_columns(block, *label))
+    encoder, columns = sight.encoder, read_columns(block, *label)
+    if (columns.names, columns.kinds) != (encoder.names, encoder.kinds):
+        columns = as_learnt(columns, encoder.names, encoder.kinds)
+    Z, whole = encoder(columns), np.zeros(1)
+    if sight.census is not None:
+        whole = sight.census(columns)
     sums = np.zeros((groups, len(per_unit)), np.int64)
     chosen = np.flatnonzero((places > 0) & (places < NOT_USED))
-    for first in range(0, len(chosen), _PIECE):
+    for first in range(0, len(chosen) if sight.raws else 0, _PIECE):
         piece = chosen[first : first + _PIECE]
         here = np.zeros(_PIECE, np.int64)
         here[: len(piece)] = places[piece]
         _add_rows(sight(_fill(Z[piece])), per_unit, here, sums)
-    return sums, len(Z)
+    return Sums(sums, whole), len(Z)
 
 # %% ../../nbs/compare/09_stream.ipynb #c016
 def _first(function, *arguments):
     return function(*arguments)[0]
+
+
+def _total(parts):
+    "The sum of some sums"
+    return reduce(operator.add, parts)
 
 
 def _add_lazy(add, tasks):
@@ -138,7 +254,7 @@ def _add_lazy(add, tasks):
 
     node = dask.delayed(add, pure=False)
     one = dask.delayed(_first, pure=False)
-    more = dask.delayed(sum, pure=False)
+    more = dask.delayed(_total, pure=False)
     parts = [one(node, task) for task in tasks]
     while len(parts) > 1:
         parts = [more(parts[i : i + 8]) for i in range(0, len(parts), 8)]
@@ -146,23 +262,35 @@ def _add_lazy(add, tasks):
 
 
 def add_rows(sample: Blocks, places, sight: Sight, units, groups: int, engine: Engine):
-    "(groups, w) sums of the raw features of each group"
+    "`Sums` of the rows of a sample"
     per_unit = _BITS / np.where(units > 0, units, 1.0)
     add = partial(add_block, sight, per_unit, groups)
     cuts = np.split(places, np.cumsum(sample.sizes)[:-1])
     starts = sample.starts.tolist()
     tasks = list(zip(sample.blocks, cuts, [sample.name] * len(cuts), starts))
     if sample.lazy:
-        return _add_lazy(add, tasks) / per_unit
-    total = np.zeros((groups, len(units)), np.int64)
+        total = _add_lazy(add, tasks)
+        return total._replace(groups=total.groups / per_unit)
+    total, whole = np.zeros((groups, len(units)), np.int64), np.zeros(1)
     desc = f"rows of {sample.name}"
     for sums, _ in engine.run(
         add, tasks, total=len(sample), weight=lambda result: result[1], desc=desc
     ):
-        total += sums
-    return total / per_unit
+        total += sums.groups
+        whole = whole + sums.whole
+    return Sums(total / per_unit, whole)
 
 # %% ../../nbs/compare/09_stream.ipynb #c020
+def grouped_gap(marks, raw, sums, size: int) -> tuple:
+    "(B, w) differences of means over rows and groups, and the effective size"
+    K = len(raw)
+    rows = K + size * len(sums)
+    of_x = marks[:, :K].sum(1) + size * marks[:, K:].sum(1)
+    W = np.where(marks, (1 / of_x)[:, None], (-1 / (rows - of_x))[:, None])
+    A = W[:, :K] @ raw + W[:, K:] @ sums
+    return A, (of_x * (rows - of_x) / rows)[:, None]
+
+
 class GroupedContrast(Statistic):
     "The contrast of a feature map over kept rows and groups of `size` rows each"
 
@@ -172,12 +300,7 @@ class GroupedContrast(Statistic):
         self.points = len(raw) + len(sums)
 
     def _values(self, marks):
-        K = len(self.raw)
-        rows = K + self.size * len(self.sums)
-        of_x = marks[:, :K].sum(1) + self.size * marks[:, K:].sum(1)
-        W = np.where(marks, (1 / of_x)[:, None], (-1 / (rows - of_x))[:, None])
-        A = W[:, :K] @ self.raw + W[:, K:] @ self.sums
-        size = (of_x * (rows - of_x) / rows)[:, None]
+        A, size = grouped_gap(marks, self.raw, self.sums, self.size)
         return contrast_value(A, size, self.apart, self.matrix)
 
     def values(self, marks):
@@ -197,6 +320,182 @@ class OfKept(Statistic):
     def values(self, marks):
         return self.statistic.values(marks[:, : self.kept])
 
+# %% ../../nbs/compare/09_stream.ipynb #c022_2
+class Spot(NamedTuple):
+    "Where a column of a table is among the coordinates of a point"
+
+    values: np.ndarray  # a coordinate for a number, some for a category
+    gap: int  # the mark of a number's gap, -1 for none
+    is_category: bool
+
+
+def spots_of(encoder: Encoder, columns) -> list:
+    "The spot of each column"
+    texts = np.array([kind == "category" for kind in encoder.kinds], dtype=bool)
+    number, found = np.cumsum(~texts) - 1, []
+    for j in columns:
+        at = np.flatnonzero(encoder.owner == j)
+        if texts[j]:
+            found.append(Spot(at, -1, True))
+            continue
+        k = number[j]
+        gap = int(at[-1]) if encoder.learnt.gaps[k] > 0 else -1
+        found.append(Spot(at[:1] if encoder.learnt.use[k] else at[:0], gap, False))
+    return found
+
+
+def spot_features(rows: Rows, spot: Spot) -> np.ndarray:
+    "(N, k) features of one column: of its ranks and gap, or of its levels"
+    Z = rows.Z
+    if spot.is_category:
+        is_level = (Z[:, spot.values] > 0).astype(float)
+        return is_level if len(spot.values) > 1 else np.hstack([is_level, 1 - is_level])
+    F = legendre.legvander(rows.places[:, spot.values], 4)[:, :, 1:]
+    F = F.reshape(len(Z), 4 * len(spot.values))
+    if spot.gap < 0:
+        return F
+    gap = Z[:, spot.gap] > 0
+    F[gap] = np.nan
+    return np.column_stack([F, gap])
+
+# %% ../../nbs/compare/09_stream.ipynb #c022_4
+_MOST_PAIRS, _MOST_WIDE = 2016, 2048  # pairs, and coordinates that make pairs
+_LEAST = 10  # kept rows of a level that does
+
+
+class TableMap:
+    """Rows -> features of columns, then coordinates, their squares and products.
+
+    Parameters
+    ----------
+    rows : Rows
+        The kept rows of both samples, from which mean and spread are learnt.
+    spots : list of Spot
+        Of the columns.
+    """
+
+    matrix = None
+
+    def __init__(self, rows: Rows, spots):
+        self.spots = spots
+        parts = [spot_features(rows, spot) for spot in spots]
+        F = np.hstack(parts)
+        known = ~np.isnan(F)
+        count = np.maximum(known.sum(0), 1)
+        self.mean = np.where(known, F, 0).sum(0) / count
+        spread = np.sqrt((np.where(known, F - self.mean, 0) ** 2).mean(0))
+        self.is_level = np.repeat(
+            [s.is_category for s in spots], [p.shape[1] for p in parts]
+        )
+        # squared differences of levels add up to χ²; numbers have variance one
+        scale = np.where(self.is_level, np.sqrt(np.abs(self.mean)), spread)
+        varies = spread > 1e-9
+        self.factor = np.where(varies, 1 / np.where(varies, scale, 1), 0.0)
+        self.choose(parts, spread * self.factor, count)
+
+    def choose(self, parts, spread, count):
+        "Which features are looked at, and which of them make pairs"
+        owner = np.repeat(np.arange(len(parts)), [p.shape[1] for p in parts])
+        self.used = np.flatnonzero(self.factor > 0)
+        self.owner, at, order = owner[self.used], [], []
+        for k, spot in enumerate(self.spots):
+            own = self.used[self.owner == k]
+            if spot.is_category:
+                own = own[self.mean[own] * count[own] >= _LEAST]
+                own = own[:1] if len(own) == 2 else own
+            else:
+                own = own[:2]
+            at += own.tolist()
+            order += [1] * len(own) if spot.is_category else [1, 2][: len(own)]
+        self.at, self.order = np.array(at, np.int64), np.array(order, np.int64)
+        self.per_spread = 1 / spread[self.at]
+        self.pairs = np.empty((2, 0), np.int64)
+
+    def features(self, rows: Rows) -> np.ndarray:
+        "(N, k) features of columns, standardised"
+        F = np.hstack([spot_features(rows, spot) for spot in self.spots])
+        F = (F - self.mean) * self.factor
+        return np.where(np.isnan(F), 0.0, F)
+
+    def raw(self, rows: Rows) -> np.ndarray:
+        "(N, w) everything that is added up"
+        F = self.features(rows)
+        C = F[:, self.at] * self.per_spread
+        i, j = self.pairs
+        return np.hstack([F[:, self.used], C, C**2, C[:, i] * C[:, j]])
+
+# %% ../../nbs/compare/09_stream.ipynb #c022_5
+class GroupedPairs(PairEvidence):
+    "The evidence of pairs of coordinates over kept rows and groups"
+
+    def __init__(self, coordinates: Coordinates, pairs, added: Added):
+        self.added = added
+        self.pose(coordinates.values, coordinates, pairs)
+
+    def parts(self, marks) -> np.ndarray:
+        "(B, pairs of coordinates)"
+        return pair_evidence(self.C, self.pairs, marks, self.added)
+
+
+class GroupedTable(ColumnEvidence):
+    """Evidence of columns and pairs over kept rows and groups.
+
+    Parameters
+    ----------
+    found : TableMap
+        What it sees of rows.
+    rows : Rows
+        The kept ones.
+    columns : sequence of int
+        Which columns of the table the spots are.
+    design : Design
+        Of kept rows, then of groups.
+    """
+
+    def __init__(self, found: TableMap, rows: Rows, columns, design: Design):
+        self.design, self.columns = design, list(columns)
+        F = found.features(rows)
+        self.features, self.found = F[:, found.used], found
+        categories = [spot.is_category for spot in found.spots]
+        widths = np.bincount(found.owner, minlength=len(categories)).tolist()
+        both = list(zip(widths, categories))
+        sizes = [[w] if c else [1] * w for w, c in both]
+        df = [[max(w - 1, 1)] if c else [1] * w for w, c in both]
+        self.sizes = np.concatenate(sizes).astype(np.int64)
+        self.df = np.concatenate(df).astype(np.int64)
+        self.owner = np.repeat(np.arange(len(sizes)), [len(s) for s in sizes])
+        owner = found.owner[np.searchsorted(found.used, found.at)]
+        C = F[:, found.at] * found.per_spread
+        self.coordinates = Coordinates(C, owner, found.order)
+        self.pairs, self.width = None, len(self.columns)
+        every = pair_indices(self.coordinates)
+        if every.shape[1] and len(owner) <= _MOST_WIDE:
+            found.pairs = strongest(C, every, _MOST_PAIRS)
+
+    @property
+    def units(self) -> np.ndarray:
+        "The largest values of what is added up"
+        top = [np.abs(A).max(0) for A in (self.features, self.coordinates.values)]
+        i, j = self.found.pairs
+        return np.concatenate([*top, top[1] ** 2, top[1][i] * top[1][j]])
+
+    def add(self, sums, size: int):
+        "Take the sums over groups, as `TableMap.raw` orders them"
+        k, c = len(self.found.used), len(self.found.at)
+        self.sums, self.size = sums[:, :k], size
+        if self.found.pairs.shape[1]:
+            values, squares, products = np.split(sums[:, k:], [c, 2 * c], axis=1)
+            added = Added(values, squares, products, size)
+            self.pairs = GroupedPairs(self.coordinates, self.found.pairs, added)
+            self.width = len(self.columns) + len(self.pairs.columns)
+        return self
+
+    def parts(self, marks) -> np.ndarray:
+        "(B, features) evidence of single features; a category is one"
+        A, size = grouped_gap(marks, self.features, self.sums, self.size)
+        starts = np.cumsum(self.sizes) - self.sizes
+        return tail_evidence(np.add.reduceat(A * A * size, starts, axis=1), self.df)
+
 # %% ../../nbs/compare/09_stream.ipynb #c024
 class Streamed(NamedTuple):
     "A test of two samples in blocks, ready for relabelling"
@@ -208,6 +507,7 @@ class Streamed(NamedTuple):
     pool: Pool
     family: list
     shares: tuple
+    totals: list | None  # (X, Y) of each column, if not all rows are kept
 
 
 def _keep(samples, kept):
@@ -219,12 +519,50 @@ def _keep(samples, kept):
     return shares, places, match_columns(*rows)
 
 
-def _group_sums(samples, places, shares, sight, units, engine):
-    "The sums of the groups of X, then of those of Y"
-    parts = zip(samples, places, shares, strict=True)
-    return np.vstack(
-        [add_rows(s, p, sight, units, share.groups, engine) for s, p, share in parts]
-    )
+def _adds_up(member) -> bool:
+    "Does a member see sums, and so every row?"
+    return member.adds_up or isinstance(member, Table)
+
+
+class Seen(NamedTuple):
+    "A map that is added up, and how its sums become a statistic"
+
+    map: object  # with `raw`
+    units: np.ndarray
+    finish: Callable  # (sums, size) -> Statistic
+
+
+def seen_by(member, pool: Pool, encoder: Encoder, strata: Relabelling) -> Seen:
+    "What a member adds up"
+    if isinstance(member, Table):
+        columns = pool.tables[2]
+        found = TableMap(pool.rows, spots_of(encoder, columns))
+        table = GroupedTable(found, pool.rows, columns, Design(strata))
+        return Seen(found, table.units, table.add)
+    learnt = member.learnt(pool)
+    raw = learnt.raw(pool.rows)
+    return Seen(learnt, np.abs(raw).max(0), partial(GroupedContrast, learnt, raw))
+
+# %% ../../nbs/compare/09_stream.ipynb #c024_1
+def _sums_of(samples, places, shares, seen, learnt, encoder, engine) -> tuple:
+    "The sums of each map over all groups, and the totals of each column"
+    tables = learnt.tables[:2]
+    censuses = census_of(*tables), census_of(*tables[::-1])
+    raws = tuple(_eye(s.map) for s in seen)
+    sights = [Sight(raws, learnt.senses, encoder, census) for census in censuses]
+    units = np.concatenate([np.empty(0), *(s.units for s in seen)])
+    parts = [
+        add_rows(s, p, sight, units, share.groups, engine)
+        for s, p, share, sight in zip(samples, places, shares, sights, strict=True)
+    ]
+    cuts = np.cumsum([len(s.units) for s in seen])[:-1]
+    sums = np.split(np.vstack([part.groups for part in parts]), cuts, axis=1)
+    kinds = tables[0].kinds
+    both = [
+        read_census(census, part.whole, len(s), kinds)
+        for census, part, s in zip(censuses, parts, samples)
+    ]
+    return sums, list(zip(*both))
 
 # %% ../../nbs/compare/09_stream.ipynb #c025
 def stream(samples, choose: Callable, kept: int, engine: Engine, encode=learn):
@@ -250,26 +588,26 @@ def stream(samples, choose: Callable, kept: int, engine: Engine, encode=learn):
     """
     shares, places, tables = _keep(samples, kept)
     encoder = encode(*tables)
-    rows = [encoded(encoder, table) for table in tables]
+    rows = tuple(encoded(encoder, table) for table in tables)
     learnt = Pool(pool(*rows), (*tables, columns_of(encoder.owner)))
-    family = choose(learnt)
-    design, K = Free(*map(len, rows)), len(learnt.Z)
-    sums_of = [m for m in family if m.adds_up and shares[0].groups]
-    if not sums_of:
-        parts = [member.make(learnt) for member in family]
-        both, statistic = tuple(rows), Together(parts)
-        return Streamed(statistic, design, both, encoder, learnt, family, shares)
-    maps = [m.learnt(learnt) for m in sums_of]
-    raw = [found.raw(learnt.rows) for found in maps]
-    units = np.concatenate([np.abs(A).max(0) for A in raw])
-    sight = Sight(tuple(map(_eye, maps)), learnt.senses, encoder)
-    sums = _group_sums(samples, places, shares, sight, units, engine)
-    cuts = np.cumsum([A.shape[1] for A in raw])[:-1]
-    pieces = zip(maps, raw, np.split(sums, cuts, axis=1), strict=True)
-    contrasts = iter([GroupedContrast(*piece, shares[0].size) for piece in pieces])
-    parts = [
-        next(contrasts) if m.adds_up else OfKept(m.make(learnt), K) for m in family
-    ]
-    strata = Parts((design, Free(*(share.groups for share in shares))))
-    both, statistic = tuple(rows), Together(parts)
-    return Streamed(statistic, strata, both, encoder, learnt, family, shares)
+    family, totals = choose(learnt), None
+    design: Relabelling = Free(*map(len, rows))
+    in_groups = [m for m in family if shares[0].groups and _adds_up(m)]
+    if in_groups:
+        design = Parts((design, Free(*(share.groups for share in shares))))
+    seen = [seen_by(m, learnt, encoder, design) for m in in_groups]
+    found: list = []
+    if any(share.kept < len(s) for share, s in zip(shares, samples)):
+        how = samples, places, shares, seen, learnt, encoder, engine
+        found, totals = _sums_of(*how)
+    size, K = shares[0].size, len(learnt.Z)
+    finished = iter([s.finish(sums, size) for s, sums in zip(seen, found)])
+    parts = []
+    for member in family:
+        if member in in_groups:
+            parts.append(next(finished))
+        else:
+            made = member.make(learnt)
+            parts.append(OfKept(made, K) if in_groups else made)
+    statistic = Together(parts)
+    return Streamed(statistic, design, rows, encoder, learnt, family, shares, totals)

@@ -54,7 +54,13 @@ from ..theory.kernels import median_bandwidth
 from ..ground.errors import InputError, InputWarning, option
 
 # %% ../../nbs/compare/11_twosample.ipynb #c004
-from .evidence import ColumnEvidence, Found, columns_of, found_by
+from kpw_nb.compare.evidence import (
+    ColumnEvidence,
+    Found,
+    columns_of,
+    find_evidence,
+    found_by,
+)
 from kpw_nb.compare.relabel import (
     Free,
     Resampled,
@@ -418,6 +424,7 @@ class Outcome(NamedTuple):
     encoder: Encoder | None = None  # if it was learnt on the way
     sizes: tuple | None = None  # rows as given, if `samples` holds some of them only
     evidence: Found | None = None  # of columns and pairs, if a member has looked
+    totals: list | None = None  # of columns in all rows, if `samples` holds some only
 
 # %% ../../nbs/compare/11_twosample.ipynb #c026_1
 class _Clock:
@@ -665,7 +672,7 @@ def _stream(t, plan, given, seeds, run, clock):
     shown_by = partial(_shown_by, made.family, made.pool)
     detail = _rows_used(made.shares, [len(s) for s in samples])
     how = made.kept, detail, made.encoder, (_rows_in(X), _rows_in(Y))
-    return Outcome(values, made.family, weights, shown_by, *how, evidence)
+    return Outcome(values, made.family, weights, shown_by, *how, evidence, made.totals)
 
 # %% ../../nbs/compare/11_twosample.ipynb #c033_4
 WAYS = {"refit": _refit, "split": _split, "stream": _stream}
@@ -756,8 +763,11 @@ def answer_sentence(pvalue: float, alpha: float, columns=None) -> str:
         )
     if not columns:
         return f"The two samples differ {found}."
-    if columns[0]["pvalue"] > alpha:
+    own = columns[0]["pvalue"]
+    if own > alpha:
         return f"The two samples differ {found}, though no column shows it by itself."
+    if f"{own:.3g}" != f"{pvalue:.3g}":  # beside a column stands its own p
+        found = f"(p = {own:.3g}; overall p = {pvalue:.3g}{level})"
     most = leading_words(columns[0])
     return f"The two samples differ, most of all in {most} {found}."
 
@@ -851,6 +861,21 @@ def where_is_quick(result) -> bool:
     known = "_difference" in vars(result)  # where cached_property keeps it
     return known or N * (C + pairs) * result.n_resamples <= _QUICK
 
+
+_QUICK_ENTRIES = 2e5  # of both samples: a rule is learnt in about a second
+
+
+def effect_facts(result, asked) -> dict | None:
+    "How large the difference is; None if not asked for, or of too few rows"
+    entries = sum(s.values.size for s in result.samples)
+    known = "_effects" in vars(result) and 0.95 in result._effects
+    if not asked or (asked == "quick" and entries > _QUICK_ENTRIES and not known):
+        return None
+    try:
+        return result.effect().facts()
+    except InputError:  # fewer than four rows or units
+        return None
+
 # %% ../../nbs/compare/11_twosample.ipynb #c094_w
 def visible_in(result) -> VisibleResult:
     "The smallest differences visible to a test; none are known for some"
@@ -870,8 +895,10 @@ def visible_facts(result, alpha) -> tuple:
     return visible_in(result).differences
 
 # %% ../../nbs/compare/11_twosample.ipynb #c094_2
-def answer_facts(result, where, alpha, names, rows_are) -> dict:
+def answer_facts(result, asked, alpha, names, rows_are) -> dict:
     "Everything that an answer states, as plain data"
+    where, effect = asked
+    effect = where if effect is None else effect
     found = None
     if where is True or (where == "quick" and where_is_quick(result)):
         found = result.where().facts() | dict(rows_are=rows_are)
@@ -889,6 +916,7 @@ def answer_facts(result, where, alpha, names, rows_are) -> dict:
         rows_kept=[len(s) for s in result.samples],
         **table_facts(result.encoding),
         where=found,
+        effect=effect_facts(result, effect),
         visible=[s._asdict() for s in unseen],
         settings=settings_facts(result),
         command=None,  # these two are for who knows them: the command line
@@ -903,6 +931,8 @@ def evidence_lines(facts: dict) -> dict:
     many, cut = facts["n_resamples"], facts["interrupted"]
     words = f"p = {facts['pvalue']:.3g}, {many} relabellings" + ", interrupted" * cut
     lines = {"answer": f"{answer} ({words})"}
+    if facts.get("effect"):
+        lines["how large"] = facts["effect"]["words"]
     low, high = facts["interval"]
     if low == high:
         lines["p is"] = "that of all relabellings, each counted once"
@@ -938,7 +968,15 @@ def setting_lines(facts: dict) -> dict:
     return lines | dict(seed=str(facts["seed"]))
 
 # %% ../../nbs/compare/11_twosample.ipynb #c100
-SUMMARY: tuple = ("answer", "p is", "p between", "most seen by", "columns", "design")
+SUMMARY: tuple = (
+    "answer",
+    "how large",
+    "p is",
+    "p between",
+    "most seen by",
+    "columns",
+    "design",
+)
 SUMMARY += ("assumes", "method", "choices", "candidates", "seed", "seconds")
 
 
@@ -948,16 +986,30 @@ def text_rows(facts: dict, headings=SUMMARY) -> list:
     return [(h, lines[h]) for h in headings if h in lines]
 
 # %% ../../nbs/compare/11_twosample.ipynb #c101_1
-def effect_at(result, confidence: float) -> Effect:
-    "How large the difference is, by the result's own projector and seed"
+def effect_at(result, found: Found, confidence: float) -> Effect:
+    "How large the difference is, by the result's own seed; `found` says what leads"
     return measure_effect(
-        result.projector,
+        None,
         *result.samples,
         owner=result.encoding.owner,
         units=result.design.units,
         confidence=confidence,
         rng=spawn_seeds(result.seed, 4)[3],
+        found=found,
+        totals=result.totals,
     )
+
+
+def found_of(result) -> Found:
+    "The evidence of columns and pairs: the test's own, or by its relabellings"
+    found = result.evidence
+    if found is None:
+        X, Y = map(sample_columns, result.samples)
+        run = dict(n_resamples=result.n_resamples, rng=spawn_seeds(result.seed, 3)[2])
+        if not result.design.free:
+            run["design"] = result.design
+        found = find_evidence(X, Y, columns_of(result.encoding.owner), **run)
+    return found._replace(pvalues=np.maximum(found.pvalues, result.pvalue))
 
 # %% ../../nbs/compare/11_twosample.ipynb #c036_n
 def is_unanswered(result, alpha: float) -> bool:
@@ -1017,6 +1069,8 @@ class KPWTestResult(Result):
         Rows of X and of Y, as given; `samples` may hold some of them only.
     evidence : Found or None
         P-values of columns and pairs, if the test has looked at them.
+    totals : list or None
+        Of each column, its `Total` in X and in Y, if `samples` holds some rows only.
 
     Examples
     --------
@@ -1042,6 +1096,7 @@ class KPWTestResult(Result):
     design: Design
     sizes: tuple
     evidence: Found | None
+    totals: list | None
 
     def __iter__(self):
         return iter((self.statistic, self.pvalue))
@@ -1068,13 +1123,13 @@ class KPWTestResult(Result):
         return fit_to(self.explainer, self.samples)
 
     @cached_property
+    def _found(self):
+        return found_of(self)
+
+    @cached_property
     def _difference(self):
-        options = dict(owner=self.encoding.owner, n_resamples=self.n_resamples)
-        options["rng"] = spawn_seeds(self.seed, 3)[2]  # the test's own relabellings
-        if not self.design.free:
-            options["design"] = self.design
-        options |= dict(found=self.evidence, least=self.pvalue)
-        return explain(self.projector, *self.samples, **options)
+        options = dict(owner=self.encoding.owner, totals=self.totals)
+        return explain(self.projector, *self.samples, found=self._found, **options)
 
     @cached_property
     def _effects(self):
@@ -1099,7 +1154,7 @@ class KPWTestResult(Result):
             a bound on the total variation; the distance; `columns` in their own units.
         """
         if confidence not in self._effects:
-            self._effects[confidence] = effect_at(self, confidence)
+            self._effects[confidence] = effect_at(self, self._found, confidence)
         return self._effects[confidence]
 
     def visible(self) -> VisibleResult:
@@ -1120,6 +1175,7 @@ class KPWTestResult(Result):
         alpha: float = 0.05,
         names: tuple = ("X", "Y"),
         rows_are: str = "called as in your data",
+        effect: bool | str | None = None,
     ) -> dict:
         """Everything that the answer states, as plain data that JSON can hold.
 
@@ -1136,13 +1192,15 @@ class KPWTestResult(Result):
             What the samples are called.
         rows_are : str, default "called as in your data"
             How rows are named, in words.
+        effect : bool or "quick", optional
+            Say how large the difference is? As `where`, if not given.
 
         Returns
         -------
         dict
             Texts, numbers, truth values, None, and lists and dicts of them: `answer`,
-            `pvalue`, `interval`, `where`, `design`, `method`, `candidates`, `seed` and
-            more.
+            `pvalue`, `interval`, `where`, `effect` (with `auc`), `design`, `method`,
+            `candidates`, `seed` and more.
 
         Examples
         --------
@@ -1152,7 +1210,7 @@ class KPWTestResult(Result):
         >>> facts["answer"], facts["X"]
         ('The two samples differ (p = 0.0001).', {'name': 'X', 'rows': 20})
         """
-        return answer_facts(self, where, alpha, names, rows_are)
+        return answer_facts(self, (where, effect), alpha, names, rows_are)
 
     @property
     def smallest_pvalue(self) -> float:
@@ -1165,7 +1223,7 @@ class KPWTestResult(Result):
         return self.projector.transform(encode_others(self.encoding, X)[0].values)
 
     def _rows(self):
-        return text_rows(self.facts(where=False))
+        return text_rows(self.facts(where=False, effect="quick"))
 
     def plot(self, axes=None):
         "Projected samples with their transport, and the null distribution"
@@ -1237,6 +1295,7 @@ def _result(plan, outcome, seed, clock, encoder, design, asked):
         design=design,
         sizes=outcome.sizes or given,
         evidence=outcome.evidence,
+        totals=outcome.totals,
     )
 
 # %% ../../nbs/compare/11_twosample.ipynb #c050

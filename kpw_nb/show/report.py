@@ -35,7 +35,16 @@ def _column_lines(facts, most=5):
     ]
 
 # %% ../../nbs/show/02_report.ipynb #c026
-_TERMINAL: tuple = ("X", "Y", "columns", "design", "p is", "p between", "method")
+_TERMINAL: tuple = (
+    "how large",
+    "X",
+    "Y",
+    "columns",
+    "design",
+    "p is",
+    "p between",
+    "method",
+)
 _TERMINAL += ("relabellings",)
 
 
@@ -43,9 +52,10 @@ def _row_lines(where):
     "Leading rows, as pairs of a heading and a text"
     lines = []
     for letter in "XY":
-        rows = [str(r["row"]) for r in where["rows"] if r["sample"] == letter]
-        if rows:
-            lines.append((f"rows of {letter}", ", ".join(rows[:5])))
+        own = [r for r in where["rows"] if r["sample"] == letter and r["stands_out"]]
+        rows = [str(r["row"]) for r in own]
+        words = ", ".join(rows[:5]) or "none stands out by itself"
+        lines.append((f"rows of {letter}", words))
     return lines
 
 
@@ -379,7 +389,8 @@ def _row_tables(facts, most=_ROWS):
     kinds = {e["column"]: e["kind"] for e in facts["encoding"]}
     sides = []
     for letter in "XY":
-        rows = [r for r in facts["where"]["rows"] if r["sample"] == letter]
+        own = [r for r in facts["where"]["rows"] if r["sample"] == letter]
+        rows = [r for r in own if r["stands_out"]]
         rows = [
             r | dict(shown=_value(r["value"], kinds[r["unusual"]])) for r in rows[:most]
         ]
