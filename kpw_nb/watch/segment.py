@@ -302,7 +302,8 @@ def _law(scores, pooled=0.0):
 def log_ratios(scores, cut):
     "The bounded log-ratio of densities, before against after the cut, of each frame"
     n = len(scores)
-    (one, v), (two, w) = _law(scores[:cut]), _law(scores[cut:])
+    one, v = _law(scores[:cut])
+    two, w = _law(scores[cut:])
     if one <= two or min(v, w) <= 0:
         return None
     shared = (v * cut + w * (n - cut)) / n
@@ -319,7 +320,7 @@ def sharpen(features, cut, low):
     keep = heights > 1e-8 * max(heights[-1], 1e-12)
     heights = heights[keep]
     basis, found = rows @ (U[:, keep] / np.sqrt(heights * n)), None
-    for _ in range(2):
+    for _ in range(2 if keep.any() else 0):
         before = np.arange(n) < cut
         side = np.where(before, (n - cut) / n, -cut / n)
         weight = np.where(before, 1 / cut, 1 / (n - cut))  # both sides count alike
