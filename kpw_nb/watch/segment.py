@@ -1044,7 +1044,7 @@ def kpw_changepoint(
     --------
     >>> import numpy as np
     >>> from kpw_nb import kpw_changepoint
-    >>> series = np.random.default_rng(0).normal(size=(80, 2))
+    >>> series = np.random.default_rng(1).normal(size=(80, 2))
     >>> series[50:] += 4
     >>> kpw_changepoint(series, n_resamples=19, rng=0).changes
     (50,)
