@@ -16,12 +16,13 @@ if TYPE_CHECKING:  # what type checkers and editors read; at run time see below
     from .theory.distance import WitnessProjector, kpw_distance
     from .watch.detect import KPWDetector
     from .watch.monitor import KPWMonitor
-    from .watch.segment import kpw_changepoint
+    from .watch.segment import KPWChangePoints, kpw_changepoint
     from .watch.sequential import SequentialTest
 
 # Where each name lives. Modules are loaded at first use, so that `kpw-nb --help` needs
 # neither numba nor scikit-learn.
 _HOME = {
+    "KPWChangePoints": "watch.segment",
     "KPWDetector": "watch.detect",
     "KPWMonitor": "watch.monitor",
     "KPWProjector": "theory.distance",
