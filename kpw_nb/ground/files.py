@@ -734,7 +734,7 @@ def read_table(
     ----------
     path : str or Path
         A csv, tsv, npy, npz or parquet file, perhaps packed as gz or zip; a folder of
-        them, or a pattern such as "2024/*.csv"; "-" reads a text from the standard
+        them, or a pattern such as `2024/*.csv`; "-" reads a text from the standard
         input.
     columns : list of str, default ()
         Names of the columns to keep, all if empty.

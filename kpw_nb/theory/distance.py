@@ -431,8 +431,20 @@ class KPWProjector(Projector):
 
     Attributes
     ----------
-    classes_, projections_, plan_, potentials_, history_, value_, transport_cost_
-        As in `KPWResult`; `value_` is computed when it is asked for.
+    classes_ : ndarray
+        The two labels.
+    projections_ : tuple
+        As in `KPWResult`, like all that follow.
+    plan_ : ndarray or None
+        Transport plan.
+    potentials_ : tuple or None
+        (u, v).
+    history_ : dict
+        What happened in each iteration.
+    value_ : float
+        The distance; it is computed when it is asked for.
+    transport_cost_ : float
+        What the plan costs.
 
     Examples
     --------
