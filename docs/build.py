@@ -165,7 +165,8 @@ def page(name, nb, entries):
         cells += code(cell, module) if kind == "code" else [prose(cell, entry)]
     added = [explorable(name, EXPLORABLES[name])] if name in EXPLORABLES else []
     added += [elsewhere(name)] if name != "index.ipynb" else []
-    nb["cells"] = cells[:1] + added + cells[1:]
+    at = 5 if name == "index.ipynb" else 1  # after the first answer
+    nb["cells"] = cells[:at] + added + cells[at:]
     nb["metadata"].pop("widgets", None)
 
 

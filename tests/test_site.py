@@ -143,12 +143,13 @@ def test_every_name_of_the_sidebar_is_a_page(site, pages):
 
 
 def test_landing(pages, site):
-    """Question, picture, code, install, three doors, gallery, in this order.
-    Mutation: the picture comes last."""
+    """What it is, code with its answer, the explorable, a picture, install, three
+    doors, gallery, in this order. Mutation: the explorable comes before the code."""
     text = (site / "index.html").read_text(encoding="utf-8")
     text = text[text.index("<article") :]
-    wanted = ('class="explorable', "kpw_test", "<img", ">Install<", "Reproduce")
-    places = [text.index(what) for what in (*wanted, "Gallery")]
+    wanted = ("A Python package", "kpw_test", "KPWTestResult", 'class="explorable')
+    rest = ("<img", ">Install<", "Reproduce", "Gallery")
+    places = [text.index(what) for what in (*wanted, *rest)]
     assert places == sorted(places)
     links = set(pages["index.html"].links)
     assert {"install.html", "when_not.html", "experiments/comparison.html"} <= links
