@@ -92,7 +92,7 @@ class Design:
     units : ndarray of int, or None
         The cluster or pair of each row: what is independent of each other.
     weigh : {"clusters", "rows"}
-        Do clusters weigh alike, or as many as their rows?
+        Weight clusters equally, or by their number of rows.
     description : str
         The design in words.
     assumes : str

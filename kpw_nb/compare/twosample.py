@@ -1174,7 +1174,7 @@ class KPWTestResult(Result):
         *,
         alpha: float = 0.05,
         names: tuple = ("X", "Y"),
-        rows_are: str = "called as in your data",
+        rows_are: str = "named as in your data",
         effect: bool | str | None = None,
     ) -> dict:
         """Everything that the answer states, as plain data that JSON can hold.
@@ -1190,7 +1190,7 @@ class KPWTestResult(Result):
             The samples differ if p is at most this.
         names : tuple of str, default ("X", "Y")
             What the samples are called.
-        rows_are : str, default "called as in your data"
+        rows_are : str, default "named as in your data"
             How rows are named, in words.
         effect : bool or "quick", optional
             Say how large the difference is? As `where`, if not given.
@@ -1458,7 +1458,7 @@ class KPWTest(BaseEstimator):
     missing : {"error", "indicator", "drop"}, default "error"
         Gaps: refuse them, treat them as information, or leave out their rows.
     weigh : {"clusters", "rows"}, default "clusters"
-        Do clusters weigh alike, or as many as their rows?
+        Weight clusters equally, or by their number of rows.
 
     Examples
     --------
@@ -1612,7 +1612,7 @@ def kpw_test(
     paired : bool, default False
         Row i of X goes with row i of Y; with clusters, each is in both samples.
     weigh : {"clusters", "rows"}, default "clusters"
-        Do clusters weigh alike, or as many as their rows?
+        Weight clusters equally, or by their number of rows.
     method : {"auto", "refit", "split", "stream"}, default "auto"
         All rows, searched anew in every relabelling; train on a part, test the rest
         (Algorithm 1); very many rows, most in groups. "auto" chooses, and says so.

@@ -305,7 +305,7 @@ def _pictures(result):
     projection = _picture(
         lambda f: plot_projections(*projected, ax=f.subplots()),
         "The projected points of both samples",
-        "What the projector that explains makes of X (blue) and Y (vermilion). Where "
+        "What the projector makes of X (blue) and Y (vermilion). Where "
         "the colours part, the samples differ.",
         (5, 3.6),
     )
@@ -314,7 +314,7 @@ def _pictures(result):
         lambda f: plot_null(*seen, ax=f.subplots()),
         "Histogram of the statistic of relabelled data, with the observed value",
         f"The statistic as observed, and of {result.n_resamples} relabellings of the "
-        "same rows. Without a difference the line would be one of the crowd.",
+        "same rows. Without a difference the line would stand among the bars.",
         (5, 3.6),
     )
     return dict(projection=projection, null=null, columns=_column_pictures(result))

@@ -65,7 +65,7 @@ def _test_facts(args, samples, result):
     "The facts, with what only the command line knows"
     rows_are = "counted from 1, a header not counted"
     if args.id:
-        rows_are = f"called as in the column {args.id!r}"
+        rows_are = f"named as in the column {args.id!r}"
     facts = result.facts(alpha=args.alpha, names=samples.names, rows_are=rows_are)
     settings, command = _test_settings(args), _test_command(args)
     facts |= dict(settings=settings, command=command, files=list(samples.files))
@@ -328,7 +328,7 @@ def _add_design(p):
         "--weigh",
         choices=("clusters", "rows"),
         default="clusters",
-        help="do clusters weigh alike, or as many as their rows? (default: clusters)",
+        help="weight clusters equally, or by their number of rows (default: clusters)",
     )
 
 # %% ../../nbs/show/05_testing.ipynb #c060_1_a
