@@ -257,7 +257,7 @@ ANSWERS = {
     "plan": "plan x.csv y.csv --max-seconds 1",
     "detect": "detect x.csv --window 4 --n-resamples 19",
     "changes": "changes x.csv --n-resamples 19",
-    "monitor init": "monitor init m.kpw long.csv",
+    "monitor init": "monitor init long.csv m.kpw",
     "monitor check": "monitor check m.kpw long.csv",
     "monitor history": "monitor history m.kpw",
 }

@@ -219,11 +219,11 @@ DIALOGUES = {
     ),
     "monitor of nothing": (
         "monitor check new.kpw plain.csv",
-        "monitor init new.kpw plain.csv",
+        "monitor init plain.csv new.kpw",
     ),
     "monitor again": (
-        "monitor init new.kpw plain.csv",
-        "monitor init new.kpw plain.csv --replace",
+        "monitor init plain.csv new.kpw",
+        "monitor init plain.csv new.kpw --replace",
     ),
     "no experiment": ("reproduce figure7", "reproduce --list"),
     "arrays of other names": ("test other.npz", "test both.npz"),
@@ -283,7 +283,7 @@ def test_advice_can_be_followed(folder, monkeypatch, capsys, name):
     monkeypatch.chdir(folder)
     wrong, right = DIALOGUES[name]
     if name == "monitor again":
-        run(capsys, *"monitor init new.kpw plain.csv --replace".split())
+        run(capsys, *"monitor init plain.csv new.kpw --replace".split())
     code, out, err = run(capsys, *shlex.split(quick(wrong)))
     assert (code, out) == (2, ""), out + err
     assert err.startswith("kpw-nb: ") and err.count("\n") == 1

@@ -33,7 +33,7 @@ import kpw_nb
 # the rhythm below.
 LONGEST = 75
 MEDIAN, P90, RUN = 12, 28, 6  # over all exported cells; cells in a row before one runs
-MOST_NAMES = 98
+MOST_NAMES = 100
 FOLDERS = ("tests", "tools", "docs")
 CODE = ["nbs", *FOLDERS, "setup.py"]
 EXPORTS = {"export", "exporti", "exports"}

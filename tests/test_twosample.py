@@ -491,7 +491,7 @@ def test_columns_keep_their_names_and_must_agree():
     assert res.samples[1].columns == tuple(names) and plain.samples[0].columns is None
     where = res.where()
     assert f"  {where.columns['column'].iloc[0]}  " in str(where)
-    assert f"{where.of('X')['row'].iloc[0]} (" in str(where)
+    assert f"{where.of('Y')['row'].iloc[0]} (" in str(where)
     assert sorted(where.columns["column"]) == names
     run = dict(rng=0, n_resamples=19, candidates=MeanProjector())
     turned = kpw_test(A, B[names[::-1]], **run)  # columns go by their names

@@ -642,7 +642,7 @@ def block_length(r: float) -> int:
 
 
 def serial_length(X: Columns, Y: Columns) -> int:
-    "The length of blocks for rows that hang together; 0 if nothing is to be seen"
+    "The length of blocks for rows that depend on each other; 0 if none is seen"
     most = 0.0
     for table in (X, Y):
         if len(table) < 50:
@@ -658,7 +658,7 @@ def warn_if_serial(X: Columns, Y: Columns):
     length = serial_length(X, Y)
     if length:
         python = (
-            f"clusters=(np.arange(len(X)) // {length}, -1 - np.arange(len(Y)) // "
+            f"as clusters (np.arange(len(X)) // {length}, -1 - np.arange(len(Y)) // "
             f"{length})"
         )
         text = (

@@ -414,8 +414,10 @@ NOT_KNOWN = Shift(np.nan, np.nan, np.nan)
 
 def _half(parts, labels, units, confidence):
     "Half an interval for the sum of centred parts"
-    variance, df = unit_variance(parts, labels, np.zeros(len(labels), int), units)
-    return stdtrit(df, (1 + confidence) / 2) * np.sqrt(variance)
+    size = np.abs(parts).max() or 1.0  # squares of huge values would overflow
+    folds = np.zeros(len(labels), int)
+    variance, df = unit_variance(parts / size, labels, folds, units)
+    return stdtrit(df, (1 + confidence) / 2) * np.sqrt(variance) * size
 
 
 def mean_shift(values, labels, units, confidence: float) -> Shift:

@@ -786,6 +786,11 @@ def _entry_error(table, column, place):
     else:
         text = called(first_line(value, 40))
         what += f" does not hold numbers ({text} in row {verbatim(row)})"
+        if column.dtype.kind == "M":
+            times = option("time", column.name)
+            remedy = (
+                f"if it has the times of the rows, say so with {times}, or {remedy}"
+            )
     return InputError(f"{table.path}: {what}", remedy, column=column.name, row=row)
 
 

@@ -50,7 +50,7 @@ def _reference_rows(given, n, window, name):
                 "give a smaller number",
             )
         return given
-    rows = max(n // 3, 2 * window)
+    rows = max(n // 3, 2 * window, 20)  # the detector takes no fewer
     if rows >= n:
         raise InputError(
             f"{name} has {n} rows, too few to take two windows of {window} rows as "
@@ -391,7 +391,8 @@ def _run_changes(args):
         (f"row {c['row']}", f"p = {c['pvalue']:.3g}, from {c['first']} to {c['last']}")
         for c in facts["changes"]
     ]
-    rows.append(("method", f"level {args.alpha:g}, blocks of {found.block} rows"))
+    blocks = f", blocks of {found.block} rows" if found.block > 1 else ""
+    rows.append(("method", f"level {args.alpha:g}{blocks}"))
     text = result_text(facts["answer"], rows)
     return finish(args, "changes", facts, text, facts["different"])
 
@@ -473,7 +474,7 @@ def _loaded(monitor, path):
     "A monitor of a file"
     if not os.path.exists(path):
         raise InputError(
-            f"{path} does not exist", f"kpw-nb monitor init {path} REFERENCE makes it"
+            f"{path} does not exist", f"kpw-nb monitor init REFERENCE {path} makes it"
         )
     return monitor.load(path)
 
@@ -499,10 +500,10 @@ def _add_init(steps):
         "init",
         _run_init,
         "learn what is ordinary",
-        ["kpw-nb monitor init sales.kpw usual.csv"],
+        ["kpw-nb monitor init usual.csv sales.kpw"],
     )
-    p.add_argument("monitor", metavar="MONITOR", help="the file that is made")
     p.add_argument("reference", metavar="REFERENCE", help="a table of ordinary rows")
+    p.add_argument("monitor", metavar="MONITOR", help="the file that is made")
     p.add_argument(
         "--promise",
         choices=("fwer", "fdr", "arl"),
@@ -546,7 +547,7 @@ def add_monitor(commands):
         None,
         "compare batch after batch with a reference, with one promise over all",
         [
-            "kpw-nb monitor init sales.kpw usual.csv",
+            "kpw-nb monitor init usual.csv sales.kpw",
             "kpw-nb monitor check sales.kpw monday.csv",
             "kpw-nb monitor history sales.kpw",
         ],

@@ -637,7 +637,7 @@ def memory_is_shorter(Z, cuts):
 
 
 def has_memory(Z, cuts, g):
-    "Do the frames hang together, beyond the changes that were found?"
+    "Do frames depend on each other, beyond the changes that were found?"
     if memory_pvalue(Z, cuts, 399, g) <= 1 / 400:  # none is larger
         return True
     return memory_is_shorter(Z, cuts) or volatility_is_shorter(Z, cuts)
@@ -650,7 +650,7 @@ class Innovations(NamedTuple):
     orders: tuple  # lags of each column's autoregression
     first: int  # frames at the beginning that are left out
     volatile: bool  # was the volatility taken out?
-    block: int  # of innovations that hang together
+    block: int  # of innovations that depend on each other
 
 
 def innovations(Z, cuts, g):
@@ -870,7 +870,8 @@ class ChangePoints(Result):
 # %% ../../nbs/watch/04_segment.ipynb #c089
 def describe(found):
     "The changes in words, a line each"
-    how = f"level {found.alpha:g}, blocks of {found.block}"
+    blocks = f", blocks of {found.block}" if found.block > 1 else ""
+    how = f"level {found.alpha:g}{blocks}"
     if not found.changes:
         return [f"no change (p = {found.pvalue:.3g}, {how})"]
     count = len(found.changes)
@@ -880,7 +881,8 @@ def describe(found):
         name = f"{position}" if row == position else f"{position} (row {row})"
         span = f"confidence set {inside[0]}..{inside[-1]}"
         where = ", ".join(str(c) for c in found.columns[i][:4])
-        by = f", in {where}" if where else ""
+        many = "s" if len(found.columns[i]) > 1 else ""
+        by = f", in column{many} {where}" if where else ""
         lines.append(f"  at {name}, {span}, p = {found.pvalues[i]:.3g}{by}")
     return lines
 
@@ -942,7 +944,7 @@ def notes_on(found, gaps, T):
     notes = []
     if found.orders and max(found.orders):
         lags = max(found.orders)
-        text = f"frames hang together; searched in what {lags} earlier do not tell"
+        text = f"frames depend on the {lags} before; what is new in each was searched"
         notes.append(f"{text}: a straight trend is no change, a new slope is")
     if found.block > 1 and T < 20 * found.block:
         need = 20 * found.block
@@ -1014,7 +1016,8 @@ def kpw_changepoint(
         Level: the chance of any false change.
     block : int or "auto", default "auto"
         Frames that are permuted together. By default the data tell: independent frames
-        have exact p-values; if they hang together, what is new in each is searched.
+        have exact p-values; if they depend on each other, what is new in each is
+        searched.
         With a number, so many frames as they are, whatever they look like.
     min_size : int, optional
         Fewest frames between changes; if not given 5, of dependent frames 10.
