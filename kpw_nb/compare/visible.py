@@ -138,6 +138,19 @@ class VisibleResult(Result):
         Columns.
     differences : tuple of Smallest
         `kind`, `strength` and `words` of each kind that can be found 8 times out of 10.
+
+    Examples
+    --------
+    >>> from kpw_nb import visible
+    >>> visible(150, D=10).differences[0].kind
+    'shift'
+
+    Examples
+    --------
+    >>> from kpw_nb import visible
+    >>> found = visible(150, D=10)
+    >>> found.n, found.m, found.D
+    (150, 150, 10)
     """
 
     n: int

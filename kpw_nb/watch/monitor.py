@@ -631,6 +631,16 @@ class BatchCheck(Result):
         Which slice.
     slices : tuple of BatchCheck
         Of all slices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpw_nb import KPWMonitor
+    >>> g = np.random.default_rng(0)
+    >>> monitor = KPWMonitor(rng=0).fit(g.normal(size=(400, 2)))
+    >>> check = monitor.check(g.normal(size=(40, 2)))
+    >>> check.number, check.n, check.alarm
+    (1, 40, False)
     """
 
     number: int

@@ -841,6 +841,15 @@ class ChangePoints(Result):
         The series, for the plot.
     names : tuple
         Of its columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpw_nb import kpw_changepoint
+    >>> g = np.random.default_rng(1)
+    >>> series = np.vstack([g.normal(size=(40, 2)), g.normal(size=(40, 2)) + 4])
+    >>> kpw_changepoint(series, n_resamples=39, rng=0).changes
+    (40,)
     """
 
     changes: tuple
