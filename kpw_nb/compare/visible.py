@@ -119,7 +119,14 @@ def between(kind: str, rows: float, D: int) -> float:
 
 # %% ../../nbs/compare/10_visible.ipynb #c021
 class Smallest(NamedTuple):
-    "The smallest visible difference of a kind"
+    """The smallest visible difference of a kind.
+
+    Examples
+    --------
+    >>> from kpw_nb import visible
+    >>> visible(150, D=10).differences[0].kind
+    'shift'
+    """
 
     kind: str
     strength: float
@@ -138,12 +145,6 @@ class VisibleResult(Result):
         Columns.
     differences : tuple of Smallest
         `kind`, `strength` and `words` of each kind that can be found 8 times out of 10.
-
-    Examples
-    --------
-    >>> from kpw_nb import visible
-    >>> visible(150, D=10).differences[0].kind
-    'shift'
 
     Examples
     --------
