@@ -254,8 +254,6 @@ def _coordinates(looked):
 # %% ../../nbs/compare/05_evidence.ipynb #c016_2
 def _of_points(features, sizes, df, design):
     "Features of the points of a design, of the size they had"
-    if design.free:
-        return features
     F = design.features(features)
     strata = 1 if design.blocks is None else design.blocks.max() + 1
     variance = (F**2).sum(0) - len(F) * F.mean(0) ** 2
@@ -267,8 +265,6 @@ def _of_points(features, sizes, df, design):
 
 def _without_batches(found, design):
     "Coordinates without the means of the strata"
-    if design.batches is None:
-        return found
     means = averages(design.batches) @ found.values
     return found._replace(values=found.values - means[design.batches])
 
@@ -296,9 +292,8 @@ class ColumnEvidence(Statistic):
         self.design = Design(Free(len(X), len(Y))) if design is None else design
         self.X, self.Y, self.columns = X, Y, list(columns)
         made = [_features(X, Y, j) for j in self.columns]
-        numbers = sum(
-            1 for _, df in made if not df
-        )  # each makes one coordinate, or two
+        # each column of numbers makes one coordinate, or two
+        numbers = sum(1 for _, df in made if not df)
         pairs = pairs and numbers <= _MOST_COORDINATES
         self.features = np.hstack([F for F, _ in made])
         sizes = [[F.shape[1]] if df else [1] * F.shape[1] for F, df in made]
@@ -306,10 +301,13 @@ class ColumnEvidence(Statistic):
         self.df = np.concatenate([[df] if df else [1] * F.shape[1] for F, df in made])
         owners = [[k] * len(s) for k, s in enumerate(sizes)]
         self.owner = np.concatenate(owners).astype(np.int64)
-        self.features = _of_points(self.features, self.sizes, self.df, self.design)
+        if not self.design.free:
+            self.features = _of_points(self.features, self.sizes, self.df, self.design)
         self.pairs = None
         if pairs and len(self.columns) > 1:
-            found = _without_batches(_coordinates(made), self.design)
+            found = _coordinates(made)
+            if self.design.batches is not None:
+                found = _without_batches(found, self.design)
             if 1 < len(set(found.owner)) and len(found.owner) <= _MOST_COORDINATES:
                 self.pairs = PairEvidence(found)
         n_pairs = 0 if self.pairs is None else len(self.pairs.columns)
@@ -393,9 +391,9 @@ def leading_features(statistic: ColumnEvidence) -> np.ndarray:
     return _strongest(statistic.parts(marks)[0], statistic.owner) - first
 
 
-def found_by(statistic: ColumnEvidence, observed, null) -> Found:
-    "Step-down p-values of columns and pairs, from the values of relabellings"
-    evidence = balanced(np.vstack([observed, null]), len(statistic.columns))
+def found_by(statistic: ColumnEvidence, rows) -> Found:
+    "Step-down p-values of columns and pairs, from (1 + N, C) values"
+    evidence = balanced(rows, len(statistic.columns))
     p = step_down(evidence[0], evidence[1:])
     leading, pairs = leading_features(statistic), statistic.pairs
     none = np.empty((0, 2), np.int64)
@@ -423,4 +421,4 @@ def find_evidence(
     statistic = ColumnEvidence(X, Y, columns, design=design)
     run = dict(n_resamples=n_resamples, rng=rng, batch=CHUNK)
     values = resample(statistic, statistic.design.relabelling, **run)
-    return found_by(statistic, values.observed, values.null)
+    return found_by(statistic, values.rows)

@@ -256,11 +256,11 @@ class Density(Member):
     sees = "the density: where there are more points and where fewer"
     weights = Weights(several=6, many=6)
 
-    def width(self, points):
-        return distance_quantile(points, "cityblock")
+    quantile, share = 0.5, 1.0  # of the distances, for the width of the kernel
 
     def learn(self, pool):
-        found = LandmarkMap(Laplace(self.width(pool.points)), pool.points)
+        far = distance_quantile(pool.points, "cityblock", self.quantile)
+        found = LandmarkMap(Laplace(self.share * far), pool.points)
         self.kernel = partial(at_landmarks, found.kernel, found.points)
         self.matrix = found.matrix
 
@@ -285,9 +285,7 @@ class Detail(Density):
     name = "detail"
     sees = "detail of the density, below the scale of near points"
     weights = Weights(few=2)
-
-    def width(self, points):
-        return distance_quantile(points, "cityblock", 0.05) / 2
+    quantile, share = 0.05, 0.5
 
 # %% ../../nbs/compare/06_family.ipynb #c037
 class Neighbours(Member):
@@ -401,10 +399,8 @@ class Triples(Standard):
         return (sign[i] * sign[j] * columns[k]).T
 
 # %% ../../nbs/compare/06_family.ipynb #c043_6
-def tables_of(pool: Pool) -> tuple:
-    "(X, Y, columns) the pool was made of; without a table, its own columns"
-    if pool.tables is not None:
-        return pool.tables
+def own_tables(pool: Pool) -> tuple:
+    "The columns of a pool that was made of no tables, as (X, Y, columns)"
     cut = [read_columns(part, "Z") for part in np.split(pool.Z, [1])]
     return *match_columns(*cut), np.flatnonzero(np.ptp(pool.Z, axis=0) > 0)
 
@@ -417,7 +413,7 @@ class Table(Member):
     in_groups = False
 
     def make(self, pool):
-        return ColumnEvidence(*tables_of(pool))
+        return ColumnEvidence(*(pool.tables or own_tables(pool)))
 
 # %% ../../nbs/compare/06_family.ipynb #c045
 class Nearest(Spacing):

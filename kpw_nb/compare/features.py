@@ -90,20 +90,18 @@ def spacing_score(neighbours: Neighbours, k: int) -> np.ndarray:
     return np.round(log_of(far, far.max()), 9)[neighbours.place]
 
 # %% ../../nbs/compare/03_features.ipynb #c025
-def _turned(V) -> np.ndarray:
-    "Each column with the sign that makes its largest entry positive"
-    top = np.abs(V.round(6)).argmax(0)
-    return V * np.where(V[top, np.arange(V.shape[1])] < 0, -1.0, 1.0)
-
-
 def _axes(z, S, most):
-    "Leading eigenvectors of zᵀz, descending; S is zᵀz, or zzᵀ if that is smaller"
+    """Leading eigenvectors of zᵀz, descending, their largest entries positive
+
+    S is zᵀz, or zzᵀ if that is smaller.
+    """
     values, V = eigh(S, subset_by_index=[max(len(S) - most, 0), len(S) - 1])
     values, V = values[::-1], V[:, ::-1]
     if z.shape[1] > len(z):
         varies = values > 1e-12 * values[0]  # a root of rounding is not small
         V = z.T @ np.where(varies, V / np.sqrt(np.where(varies, values, 1)), 0)
-    return _turned(V)
+    top = np.abs(V.round(6)).argmax(0)
+    return V * np.where(V[top, np.arange(V.shape[1])] < 0, -1.0, 1.0)
 
 # %% ../../nbs/compare/03_features.ipynb #c025_3
 class Principal(NamedTuple):

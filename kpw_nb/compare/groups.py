@@ -662,7 +662,7 @@ def see_columns(table: ColumnEvidence, rows, given: Given | None, others) -> See
     evidence = balanced(rows, len(table.columns))
     if given is not None and given.columns:
         evidence = np.hstack([evidence, balanced(others, len(given.columns))])
-    found = found_by(table, rows[0], rows[1:])
+    found = found_by(table, rows)
     kept, lead = keep_leading(evidence)
     places = places_of(table, found, given)
     return Seen(kept, tuple(places[k] for k in lead))
@@ -689,8 +689,7 @@ def evaluated(two: Two, marks) -> tuple:
     rows = np.vstack([statistic(batch) for batch in marks])
     members = statistic.combined(rows)
     weights = [member.weight for member in family]
-    how = members[0], members[1:], "harmonic"
-    values = np.append(*aggregate(*how, weights=weights))
+    values = aggregate(members, "harmonic", weights=weights)
     parts = zip(statistic.parts, statistic.of_parts(rows))
     table, rows = next(two for two in parts if isinstance(two[0], ColumnEvidence))
     if table.pairs is None:
@@ -1027,8 +1026,8 @@ def compare_at_once(points: Points, n_resamples, seed, engine=_ALONE) -> Family:
     statistic = AllContrast(points)
     found = resample(statistic, design, **run)
     weights = [look.weight for look in statistic.looks]
-    values = aggregate(found.observed, found.null, "harmonic", weights=weights)
-    return step_together(np.append(*values)[:, None])
+    values = aggregate(found.rows, "harmonic", weights=weights)
+    return step_together(values[:, None])
 
 # %% ../../nbs/compare/12_groups.ipynb #c048
 def _tree(distances):

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..ground.errors import InputError
-from ..ground.core import Result, check_choice, check_number, spawn_seeds
+from ..ground.core import Result, check_choice, check_number
+from ..ground.core import later_seeds, spawn_seeds
 from ..ground.engine import Engine, one_thread
-from ..ground.sample import check_sample
 
 # %% ../../nbs/compare/01_relabel.ipynb #c011
 _LISTED = 20_000  # relabellings at most that are drawn from a list, each once
@@ -65,7 +65,7 @@ class Relabelling:
         "One key for each relabelling wanted, and whether these are all there are"
         n_resamples = check_number(n_resamples, "n_resamples", 1, integer=True)
         if self.count - 1 > max(n_resamples, _LISTED):
-            return spawn_seeds(rng, n_resamples), False
+            return later_seeds(rng, n_resamples), False
         g = np.random.default_rng(spawn_seeds(rng, 1)[0])
         ranks = 1 + g.permutation(self.count - 1)
         return list(ranks[:n_resamples]), len(ranks) <= n_resamples
@@ -400,6 +400,11 @@ class Resampled(NamedTuple):
     complete: bool  # are these all the relabellings there are?
     partial: bool  # was it interrupted?
 
+    @property
+    def rows(self) -> np.ndarray:
+        "(1 + N, C) the observed values first"
+        return np.vstack([self.observed, self.null])
+
 # %% ../../nbs/compare/01_relabel.ipynb #c041
 def resample(
     statistic,
@@ -462,7 +467,7 @@ def resample(
     values = partial(evaluate, statistic, design)
     results = Engine(workers, progress).run(
         values,
-        [(start, keys[start : start + batch]) for start in starts],
+        ((start, keys[start : start + batch]) for start in starts),
         total=len(keys),
         weight=lambda result: len(result[1]),
         desc="permutations",
@@ -711,20 +716,17 @@ def zscores(rows, normal: bool = False) -> np.ndarray:
 
 # %% ../../nbs/compare/01_relabel.ipynb #c071
 def aggregate(
-    observed,
-    null,
+    rows,
     how: str = "max",
     temperature: float = 1.0,
     weights=None,
-) -> tuple:
+) -> np.ndarray:
     """Combine several statistics into one that the same permutations calibrate.
 
     Parameters
     ----------
-    observed : array_like of shape (C,)
-        C statistics as observed.
-    null : array_like of shape (N, C)
-        The same under N relabellings.
+    rows : array_like of shape (1 + N, C)
+        C statistics as observed, then under N relabellings; no row is special.
     how : {"max", "softmax", "minp", "harmonic"}, default "max"
         The largest z-score, its soft version, the smallest p-value, negated, or minus
         the logarithm of the harmonic mean of p-values.
@@ -735,21 +737,11 @@ def aggregate(
 
     Returns
     -------
-    tuple
-        Combined observed value and combined null (N,); large values speak against the
-        null hypothesis.
+    ndarray of shape (1 + N,)
+        The combined value of each row; large ones speak against the null hypothesis.
     """
     check_choice(how, "how", ("max", "minp", "softmax", "harmonic"))
     temperature = check_number(temperature, "temperature", 0, open_low=True)
-    observed = np.atleast_1d(np.asarray(observed, float))
-    null = check_sample(null, "null", min_points=1)
-    if observed.shape != null.shape[1:]:
-        raise InputError(
-            f"observed must hold one value for each of the {null.shape[1]} columns of "
-            f"null, got shape {observed.shape}."
-        )
-    # from here on no row is special
-    rows = check_sample(np.vstack([observed, null]), "observed")
     z = zscores(rows, normal=how == "harmonic")
     if how == "harmonic":
         from scipy.special import log_ndtr
@@ -764,4 +756,4 @@ def aggregate(
         out = top + np.log(np.exp(z - top[:, None]) @ (share / share.sum()))
     if how == "minp":
         out = 0.4 * top / len(rows) ** 1.5 - _rank_pvalues(rows).min(1)
-    return float(out[0]), out[1:]
+    return out

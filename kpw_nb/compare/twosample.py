@@ -63,7 +63,6 @@ from kpw_nb.compare.evidence import (
 )
 from kpw_nb.compare.relabel import (
     Free,
-    Resampled,
     aggregate,
     bound_on_ladder,
     check_resamples,
@@ -182,19 +181,21 @@ def holdout_option(t) -> str | None:
 _FEW, _MOST, _PAIRS = 2000, 3000, 10**6  # pooled points, and pairs, of a quick refit
 
 
-def _is_linear(candidates):
-    "Is the cost of every candidate linear in the number of points?"
-    if _is(candidates, "auto"):
+def _is_linear(candidate) -> bool:
+    "Is its cost linear in the number of points?"
+    if isinstance(candidate, Member):
         return True
-    return all(
-        isinstance(c, Member) or (c.get_params().get("solver") == "exact" and c.d == 1)
-        for c in as_candidates(candidates, list)
-    )
+    return candidate.get_params().get("solver") == "exact" and candidate.d == 1
 
 
 def _is_quick(t, n, m):
     "Is a search in every permutation quick?"
-    if not _is(t.candidates, "cv") and _is_linear(t.candidates):
+    of_members = _is(t.candidates, "auto")
+    if (
+        of_members
+        or not _is(t.candidates, "cv")
+        and all(map(_is_linear, as_candidates(t.candidates, list)))
+    ):
         return n + m <= t.kept
     return n + m <= _FEW or (n + m <= _MOST and n * m <= _PAIRS)
 
@@ -306,7 +307,7 @@ def _try(projector, train, test, n_resamples, seed):
     w = wasserstein_statistic(fitted.transform(pool(*test)))
     design = Free(len(test[0]), len(test[1]))
     found = resample(w, design, n_resamples=n_resamples, rng=seed)
-    z = zscores(np.vstack([found.observed, found.null]))[0, 0]
+    z = zscores(found.rows)[0, 0]
     return Tried(projector, permutation_pvalue(found.observed[0], found.null[:, 0]), z)
 
 # %% ../../nbs/compare/11_twosample.ipynb #c021
@@ -366,7 +367,7 @@ def training_weights(family, Z, n, iterations, rng) -> np.ndarray:
     "Softmax of the z-scores of the candidates on the training data"
     statistic = refit_statistics(family, Z, iterations)
     found = resample(statistic, Free(n, len(Z) - n), n_resamples=99, rng=rng)
-    z = zscores(np.vstack([found.observed, found.null]))[0]
+    z = zscores(found.rows)[0]
     z = z + [isinstance(p, MeanProjector) for p in family]
     return np.exp(z - z.max()) / np.exp(z - z.max()).sum()
 
@@ -415,15 +416,13 @@ class Given(NamedTuple):
 class Outcome(NamedTuple):
     "What a way to test gives"
 
-    values: Resampled
+    found: "Relabelled"
     family: list  # the candidates
-    weights: np.ndarray | list | None
     shown_by: Callable  # k -> a projector that shows what candidate k has seen
     samples: tuple  # what `where` explains: all rows, or some of very many
     detail: str = ""  # about the sizes, in words
     encoder: Encoder | None = None  # if it was learnt on the way
     sizes: tuple | None = None  # rows as given, if `samples` holds some of them only
-    evidence: Found | None = None  # of columns and pairs, if a member has looked
     totals: list | None = None  # of columns in all rows, if `samples` holds some only
 
 # %% ../../nbs/compare/11_twosample.ipynb #c026_1
@@ -438,17 +437,15 @@ class _Clock:
         self.seconds[name], self.start = now - self.start, now
 
 # %% ../../nbs/compare/11_twosample.ipynb #c041
-def _combine(observed, null, plan, weights) -> tuple:
-    "Combined observed value and combined null"
-    if len(observed) == 1:
-        return float(observed[0]), null[:, 0]
+def _combine(rows, plan, weights) -> np.ndarray:
+    "(1 + N,) the combined value of each row, the observed one first"
+    if rows.shape[1] == 1:
+        return rows[:, 0]
     if plan.combine == "harmonic":
-        return aggregate(observed, null, "harmonic", weights=weights)
+        return aggregate(rows, "harmonic", weights=weights)
     if plan.combine != "weights" or weights is None:
-        how = "max" if plan.combine == "weights" else plan.combine
-        return aggregate(observed, null, how)
-    combined = (zscores(np.vstack([observed, null])) * weights).sum(1)
-    return float(combined[0]), combined[1:]
+        return aggregate(rows, "max" if plan.combine == "weights" else plan.combine)
+    return (zscores(rows) * weights).sum(1)
 
 # %% ../../nbs/compare/11_twosample.ipynb #c026_5
 _WORK = 2_000_000  # points and values of all relabellings: some seconds
@@ -466,38 +463,39 @@ def end_of_ladder(points: int, width: int, is_linear: bool = True) -> int:
 class Relabelled(NamedTuple):
     "What relabelling gives"
 
-    values: Resampled  # one column a candidate
-    evidence: Found | None  # of columns and pairs, if a member has looked
+    rows: np.ndarray  # (1 + N, C) of each candidate, as observed and relabelled
+    values: np.ndarray  # (1 + N,) combined
+    complete: bool  # are these all the relabellings there are?
+    partial: bool  # was it interrupted?
+    evidence: Found | None = None  # of columns and pairs, if a member has looked
 
 
-def _evidence(statistic, values):
+def _evidence(statistic, rows):
     "The evidence of columns and pairs, if a member has looked at it"
-    observed = statistic.of_parts(values.observed[None])
-    null = statistic.of_parts(values.null)
-    for part, first, others in zip(statistic.parts, observed, null):
+    for part, values in zip(statistic.parts, statistic.of_parts(rows)):
         table = getattr(part, "statistic", part)  # of the rows that were kept
         if isinstance(table, ColumnEvidence):
-            return found_by(table, first[0], others)
+            return found_by(table, values)
     return None
 
 # %% ../../nbs/compare/11_twosample.ipynb #c026_8
 def _relabelled(statistic, relabelling, plan, weights, most, **run) -> Relabelled:
     "Values of each candidate, for as many relabellings as asked, or as it takes"
 
-    def one_each(observed, null):
-        rows = statistic.combined(np.vstack([observed, null]))
-        return rows[0], rows[1:]
+    def look(both):
+        rows = statistic.combined(both)
+        return rows, _combine(rows, plan, weights)
 
     def pvalue(observed, null):
-        both = one_each(observed, null)
-        return permutation_pvalue(*_combine(*both, plan, weights))
+        _, values = look(np.vstack([observed, null]))
+        return permutation_pvalue(values[0], values[1:])
 
     if run["n_resamples"] == "auto":
         run |= dict(n_resamples=most, stop=ladder(pvalue))
-    values = resample(statistic, relabelling, **run)
-    observed, null = one_each(values.observed, values.null)
-    reduced = values._replace(observed=observed, null=null)
-    return Relabelled(reduced, _evidence(statistic, values))
+    found = resample(statistic, relabelling, **run)
+    rows, values = look(found.rows)
+    evidence = _evidence(statistic, found.rows)
+    return Relabelled(rows, values, found.complete, found.partial, evidence)
 
 # %% ../../nbs/compare/11_twosample.ipynb #c028_2
 def _has_units(candidate):
@@ -536,23 +534,22 @@ def fit_to(projector, samples):
 
 # %% ../../nbs/compare/11_twosample.ipynb #c028
 def _refit(t, plan, given, seeds, run, clock):
-    X, Y = given.design.comparable(given.X, given.Y)
+    design = given.design
+    X, Y = design.comparable(given.X, given.Y)
     Z = pool(X, Y)
-    columns = columns_of(given.encoder.owner)
-    shared = Pool(Z, (sample_columns(X), sample_columns(Y), columns))
+    shared = Pool(Z, (X.source, Y.source, columns_of(given.encoder.owner)))
     family = as_candidates(t.candidates, partial(default_family, shared))
     statistic = refit_statistics(family, Z, t.refit_iter, shared)
-    if not given.design.free:
-        statistic = under(statistic, given.design)
+    if not design.free:
+        statistic = under(statistic, design)
     clock.lap("set-up")
-    weights, is_linear = [getattr(c, "weight", 1.0) for c in family], _is_linear(family)
+    weights = [getattr(c, "weight", 1.0) for c in family]
+    is_linear = all(map(_is_linear, family))
     run = run | dict(rng=seeds[2], batch=CHUNK if is_linear else None)
     most = end_of_ladder(len(Z), statistic.width, is_linear)
-    how = given.design.relabelling, plan, weights, most
-    values, evidence = _relabelled(statistic, *how, **run)
+    found = _relabelled(statistic, design.relabelling, plan, weights, most, **run)
     clock.lap("permutations")
-    shown_by = partial(_shown_by, family, shared)
-    return Outcome(values, family, weights, shown_by, (X, Y), evidence=evidence)
+    return Outcome(found, family, partial(_shown_by, family, shared), (X, Y))
 
 # %% ../../nbs/compare/11_twosample.ipynb #c030
 def _held_out(trained, plan, X, Y, design, seed, run, clock, detail=""):
@@ -567,10 +564,10 @@ def _held_out(trained, plan, X, Y, design, seed, run, clock, detail=""):
     on_lines = bool(trained.potentials) or all(F.shape[1] == 1 for F in projections)
     most = end_of_ladder(len(X) + len(Y), statistic.width, on_lines)
     how = design.relabelling, plan, trained.weights, most
-    values = _relabelled(statistic, *how, rng=seed, **run).values
+    found = _relabelled(statistic, *how, rng=seed, **run)
     clock.lap("permutations")
     family, shown_by = trained.projectors, trained.projectors.__getitem__
-    return Outcome(values, family, trained.weights, shown_by, (X, Y), detail)
+    return Outcome(found, family, shown_by, (X, Y), detail)
 
 # %% ../../nbs/compare/11_twosample.ipynb #c030_1
 def _split(t, plan, given, seeds, run, clock):
@@ -657,22 +654,15 @@ def _stream(t, plan, given, seeds, run, clock):
     learn_these = partial(learn, scale=units_of(t), missing=t.missing)
     made = stream(samples, choose, t.kept, engine, learn_these)
     clock.lap("sums")
-    weights, run = (
-        [c.weight for c in made.family],
-        run | dict(rng=seeds[2], batch=CHUNK),
-    )
-    how = (
-        made.design,
-        plan,
-        weights,
-        end_of_ladder(len(made.pool.Z), made.statistic.width),
-    )
-    values, evidence = _relabelled(made.statistic, *how, **run)
+    weights = [c.weight for c in made.family]
+    most = end_of_ladder(len(made.pool.Z), made.statistic.width)
+    run = run | dict(rng=seeds[2], batch=CHUNK)
+    found = _relabelled(made.statistic, made.design, plan, weights, most, **run)
     clock.lap("permutations")
     shown_by = partial(_shown_by, made.family, made.pool)
     detail = _rows_used(made.shares, [len(s) for s in samples])
-    how = made.kept, detail, made.encoder, (_rows_in(X), _rows_in(Y))
-    return Outcome(values, made.family, weights, shown_by, *how, evidence, made.totals)
+    how = made.kept, detail, made.encoder, (_rows_in(X), _rows_in(Y)), made.totals
+    return Outcome(found, made.family, shown_by, *how)
 
 # %% ../../nbs/compare/11_twosample.ipynb #c033_4
 WAYS = {"refit": _refit, "split": _split, "stream": _stream}
@@ -701,11 +691,10 @@ def short_name(p) -> str:
     return f"{type(p).__name__.replace('Projector', '')}({', '.join(given)})"
 
 # %% ../../nbs/compare/11_twosample.ipynb #c041_5
-def _table(family, values):
+def _table(family, rows):
     "One `Candidate` for each column"
-    z = zscores(np.vstack([values.observed, values.null]), normal=True)[0]
-    alone = permutation_pvalue(values.observed, values.null)
-    numbers = zip(values.observed.tolist(), z.tolist(), alone.tolist())
+    z, alone = zscores(rows, normal=True)[0], permutation_pvalue(rows[0], rows[1:])
+    numbers = zip(rows[0].tolist(), z.tolist(), alone.tolist())
     return tuple(
         Candidate(short_name(c), *row, getattr(c, "sees", MOVES))
         for c, row in zip(family, numbers)
@@ -1264,16 +1253,15 @@ class KPWTestResult(Result):
 
 # %% ../../nbs/compare/11_twosample.ipynb #c043_2
 def _result(plan, outcome, seed, clock, encoder, design, asked):
-    "Combine and calibrate"
-    values = outcome.values
-    both = values.observed, values.null
-    statistic, null = _combine(*both, plan, outcome.weights)
+    "Calibrate, and say what was found by whom"
+    found = outcome.found
+    statistic, null = float(found.values[0]), found.values[1:]
     p = permutation_pvalue(statistic, null)
     reached = round(p * (1 + len(null))) - 1
-    interval = (p, p) if values.complete else pvalue_interval(reached, len(null))
+    interval = (p, p) if found.complete else pvalue_interval(reached, len(null))
     if asked == "auto":
         p = min(p, bound_on_ladder(len(null)))
-    table = _table(outcome.family, values)
+    table = _table(outcome.family, found.rows)
     explainer = outcome.shown_by(_explainer(table, outcome.family))
     why = f"{plan.why}; {outcome.detail}" if outcome.detail else plan.why
     dropped = zip(outcome.samples, encoder.dropped_rows)  # rows with gaps
@@ -1285,7 +1273,7 @@ def _result(plan, outcome, seed, clock, encoder, design, asked):
         plan=replace(plan, why=why, n_resamples=asked),
         candidates=table,
         n_resamples=len(null),
-        partial=values.partial,
+        partial=found.partial,
         null_distribution=null,
         seed=seed,
         seconds=clock.seconds,
@@ -1294,7 +1282,7 @@ def _result(plan, outcome, seed, clock, encoder, design, asked):
         encoding=encoder,
         design=design,
         sizes=outcome.sizes or given,
-        evidence=outcome.evidence,
+        evidence=found.evidence,
         totals=outcome.totals,
     )
 

@@ -13,6 +13,7 @@ import os
 import re
 import textwrap
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from html import escape
@@ -85,6 +86,31 @@ def spawn_seeds(rng, n: int) -> list:
     "`n` independent children: one for each start, permutation or trial"
     seeds = as_rng(rng).bit_generator.seed_seq
     return cast(np.random.SeedSequence, seeds).spawn(n)
+
+# %% ../../nbs/ground/01_core.ipynb #c014_s
+@dataclass(frozen=True)
+class Seeds(Sequence):
+    "The children that a seed would spawn, each made when it is taken"
+
+    root: np.random.SeedSequence
+    size: int
+
+    def __len__(self):
+        return self.size
+
+    def __getitem__(self, k):
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(self.size))]
+        key = (*self.root.spawn_key, range(self.size)[k])
+        return np.random.SeedSequence(self.root.entropy, spawn_key=key)
+
+
+def later_seeds(rng, n: int) -> Sequence:
+    "As `spawn_seeds`, but each is made when it is taken; a generator moves on"
+    if isinstance(rng, np.random.Generator):
+        return spawn_seeds(rng, n)
+    root = cast(np.random.SeedSequence, as_rng(rng).bit_generator.seed_seq)
+    return Seeds(root, n)
 
 # %% ../../nbs/ground/01_core.ipynb #c016
 def _is_fresh(g):

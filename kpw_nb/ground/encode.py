@@ -33,7 +33,6 @@ from kpw_nb.ground.sample import (
 from kpw_nb.ground.table import (
     Columns,
     called,
-    check_shape,
     check_trained,
     common_kind,
     has_names,
@@ -640,7 +639,9 @@ def learn(X: Columns, Y: Columns, scale="auto", missing="error") -> Encoder:
         shared = not X.named and share_a_unit(seen.low, seen.high, seen.unit)
         scale, why = _AUTO[shared]
     learnt = _learn_columns(X, Y, A, seen, scale, missing)
-    learnt, apart = without_dates(learnt, dates_apart(X, Y))
+    apart = dates_apart(X, Y) if "date" in X.kinds else []
+    if apart:
+        learnt, apart = without_dates(learnt, apart)
     owner, order = _coordinates(X.names, texts, learnt)
     if not len(owner):
         raise constant_error()
@@ -665,13 +666,6 @@ def encoded(encoder: Encoder, columns: Columns) -> Sample:
     if columns.named:
         names = tuple(str(encoder.names[j]) for j in encoder.owner)
     return Sample(encoder(columns), columns.rows, names, columns.name, columns)
-
-# %% ../../nbs/ground/04_encode.ipynb #c037_a
-def _read(T, name, min_points):
-    "A table with enough rows"
-    columns = as_columns(T, name)
-    check_shape((len(columns), len(columns.names)), name, min_points)
-    return columns
 
 # %% ../../nbs/ground/04_encode.ipynb #c038
 def _warn_if_repeated(Z):
@@ -720,7 +714,7 @@ def encode_samples(X, Y, scale="auto", missing="error", min_points: int = 2) -> 
     >>> encode_samples(X, Y)[2].fields[0].description
     'number, in units of 593'
     """
-    X, Y = match_columns(_read(X, "X", min_points), _read(Y, "Y", min_points))
+    X, Y = match_columns(as_columns(X, "X", min_points), as_columns(Y, "Y", min_points))
     sizes = len(X), len(Y)
     if missing == "drop":
         X, Y = complete_rows(X), complete_rows(Y)
@@ -735,7 +729,7 @@ def encode_samples(X, Y, scale="auto", missing="error", min_points: int = 2) -> 
 # %% ../../nbs/ground/04_encode.ipynb #c039
 def encode_others(encoder: Encoder, *tables) -> tuple:
     "Other tables with the same columns, by what was learnt before"
-    found = [_read(table, name, 1) for table, name in zip(tables, "XY")]
+    found = [as_columns(table, name, 1) for table, name in zip(tables, "XY")]
     if len(found) == 2:
         found = list(match_columns(*found))
     for t in found:

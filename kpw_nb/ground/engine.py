@@ -226,7 +226,8 @@ class Engine:
         function : callable
             Takes one task. For processes it must pickle.
         tasks : iterable
-            Small things: seeds and numbers rather than data.
+            Small things: seeds and numbers rather than data. With `total` they are
+            taken as they are needed, unless `workers` is a function.
         total : int, optional
             What progress counts to, if not the number of tasks.
         weight : callable, optional
@@ -241,7 +242,8 @@ class Engine:
         """
         check_choice(self.backend, "backend", ("threads", "processes"))
         mapper = as_mapper(self.workers, self.backend, self.ordered)
-        tasks = list(tasks)
+        if total is None or callable(self.workers):
+            tasks = list(tasks)
         total = len(tasks) if total is None else total
         with one_thread(), progress_bar(self.progress, total, desc) as tick:
             # what runs here is inside this context; a worker opens its own

@@ -125,9 +125,10 @@ def sample_columns(sample: Sample) -> Columns:
     return Columns(names, kinds, sample.values, (), sample.rows, sample.name)
 
 # %% ../../nbs/ground/03_sample.ipynb #c012_d
-def as_columns(T, name) -> Columns:
-    "A sample, or anything like a table, as its columns"
+def as_columns(T, name, min_points: int = 0) -> Columns:
+    "A sample, or anything like a table, as its columns; enough rows, if asked for"
     found = sample_columns(T) if isinstance(T, Sample) else read_columns(T, name)
+    check_shape((len(found), len(found.names)), name, min_points)
     return replace(found, name=name)
 
 # %% ../../nbs/ground/03_sample.ipynb #c013
@@ -248,7 +249,7 @@ def check_samples(X, Y, min_points: int = 2) -> tuple:
 
 def pool(X, Y) -> np.ndarray:
     "The rows of X, then those of Y"
-    return np.vstack([np.asarray(X), np.asarray(Y)])
+    return np.vstack([s.values if isinstance(s, Sample) else s for s in (X, Y)])
 
 # %% ../../nbs/ground/03_sample.ipynb #c028
 def _halves(A, train_size, g):
@@ -429,15 +430,10 @@ def _write_batches(reader, path):
             out.write_batch(batch)
 
 
-def _module_of(X):
-    return type(X).__module__.partition(".")[0]
-
-
 def as_source(X):
     "A dataset, reader, lazy frame or relation as a `Source`; anything else as it is"
-    if _module_of(X) == "narwhals":
-        X = X.to_native()
-    module, word = _module_of(X), type(X).__name__
+    X = X.to_native() if hasattr(X, "to_native") else X  # a frame of narwhals
+    module, word = type(X).__module__.partition(".")[0], type(X).__name__
     if module == "polars" and word == "LazyFrame":
         return spooled(partial(X.sink_ipc, compression="uncompressed"))
     if module == "duckdb" and word.endswith("Relation"):

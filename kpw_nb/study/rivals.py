@@ -54,7 +54,8 @@ def _bounds(p, found):
 def _combined(statistic, design, how, **options):
     "Several statistics as one, calibrated by the same relabellings"
     found = resample(under(statistic, design), design.relabelling, **options)
-    value, null = aggregate(found.observed, found.null, how)
+    values = aggregate(found.rows, how)
+    value, null = float(values[0]), values[1:]
     p = permutation_pvalue(value, null)
     rest = len(null), found.complete, _bounds(p, found), found.partial
     return PermutationResult(value, p, null, *rest)

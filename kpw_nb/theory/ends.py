@@ -122,7 +122,7 @@ def line_pull(f, is_x, n, out):
     return total * scale
 
 # %% ../../nbs/theory/12_ends.ipynb #c093
-_DIGIT = 2048
+_FEW = 4096  # points: for fewer, small digits need less counting
 
 
 @kernel
@@ -141,25 +141,32 @@ def _keys(f, out):
 # %% ../../nbs/theory/12_ends.ipynb #c093a
 @kernel
 def _by_digit(keys, shift, counts, out):
-    "The keys, sorted by 11 bits; equal ones stay as they were"
+    "The keys, sorted by one digit; equal ones stay as they were"
+    last, start = np.uint64(counts.size - 1), 0
     counts[:] = 0
     for k in keys:
-        counts[(k >> shift) & np.uint64(_DIGIT - 1)] += 1
-    start = 0
-    for d in range(_DIGIT):
+        counts[(k >> shift) & last] += 1
+    for d in range(counts.size):
         start, counts[d] = start + counts[d], start
     for k in keys:
-        d = (k >> shift) & np.uint64(_DIGIT - 1)
+        d = (k >> shift) & last
         out[counts[d]] = k
         counts[d] += 1
 
 # %% ../../nbs/theory/12_ends.ipynb #c093b
 @kernel
 def sort_keys(keys, spare, counts):
-    "Sort by the upper 32 bits; the result is in `spare`"
+    "`keys` sorted by their upper 32 bits: three digits of 11 bits, or four of 8"
+    if counts.size == 256:
+        _by_digit(keys, np.uint64(32), counts, spare)
+        _by_digit(spare, np.uint64(40), counts, keys)
+        _by_digit(keys, np.uint64(48), counts, spare)
+        _by_digit(spare, np.uint64(56), counts, keys)
+        return keys
     _by_digit(keys, np.uint64(32), counts, spare)
     _by_digit(spare, np.uint64(43), counts, keys)
     _by_digit(keys, np.uint64(54), counts, spare)
+    return spare
 
 # %% ../../nbs/theory/12_ends.ipynb #c095
 @kernel
@@ -167,17 +174,18 @@ def line_pulls(F, is_x, n, out, values):
     "W of each row of F, and Λ(π)f"
     N = F.shape[1]
     keys, spare = np.empty(N, np.uint64), np.empty(N, np.uint64)
-    counts, mark = np.empty(_DIGIT, np.int64), np.empty(N, np.bool_)
+    counts = np.empty(256 if N < _FEW else 2048, np.int64)
+    mark = np.empty(N, np.bool_)
     f, pull = np.empty(N), np.empty(N)
     for b in range(len(F)):
         _keys(F[b], keys)
-        sort_keys(keys, spare, counts)
+        order = sort_keys(keys, spare, counts)
         for k in range(N):
-            i = np.int64(spare[k] & np.uint64(0xFFFFFFFF))
+            i = np.int64(order[k] & np.uint64(0xFFFFFFFF))
             f[k], mark[k] = F[b, i], is_x[b, i]
         values[b] = line_pull(f, mark, n, pull)
         for k in range(N):
-            out[b, np.int64(spare[k] & np.uint64(0xFFFFFFFF))] = pull[k]
+            out[b, np.int64(order[k] & np.uint64(0xFFFFFFFF))] = pull[k]
 
 # %% ../../nbs/theory/12_ends.ipynb #c096
 def sorted_ascent(phi, is_x, steps: int) -> np.ndarray:

@@ -188,10 +188,10 @@ def compare_batch(eyes: Eyes, bag, batch, rng, steps=STEPS, total=None) -> Compa
         sums = np.vstack([sums, more])
         A = (sums / m - (total - sums) / n) * eyes.unit
         values = eyes.values(A, size)
-        observed, null = aggregate(values[0], values[1:], "harmonic", weights=weights)
-        if (null >= observed).any():
+        values = aggregate(values, "harmonic", weights=weights)
+        if (values[1:] >= values[0]).any():
             break
-    p = place_of(observed, null, coin)
+    p = place_of(values[0], values[1:], coin)
     return Compared(p, by_coordinate(eyes, A, size))
 
 # %% ../../nbs/watch/05_monitor.ipynb #m05c9
