@@ -314,7 +314,7 @@ def test_no_certainty_from_ties():
     "Not: typically +1 (+1 to +1)"
     g = np.random.default_rng(0)
     A, B = (pd.DataFrame(dict(n=g.poisson(m, 400))) for m in (2, 3))
-    line = kpw_test(A, B, rng=0).effect().columns.iloc[0]
+    line = kpw_test(A, B, n_resamples=199, rng=0).effect().columns.iloc[0]
     assert line.what == "mean" and np.isnan(line.typical)
     assert line.low < line.difference < line.high
 
@@ -350,7 +350,7 @@ def test_all_parts_of_an_effect_agree(kind):
     distance of another projector, or of raw scores with a wild one among them."""
     g = np.random.default_rng([7, *kind.encode()])
     X, Y = g.normal(size=(2, 250, 3))
-    result = kpw_test(X, KINDS[kind](g, Y), rng=0)
+    result = kpw_test(X, KINDS[kind](g, Y), n_resamples=199, rng=0)
     effect, columns = result.effect(), result.where().columns
     low, high = norm.cdf(np.array(effect.distance_interval) / np.sqrt(2))
     assert low <= effect.interval[1] + 0.02 and effect.interval[0] <= high + 0.02

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, ks_2samp
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from kpw_nb import kpw_test
+from kpw_nb import KPWTest, kpw_test
 
 # Ten real tables ----------------------------------------------------------------------
 
@@ -139,7 +139,7 @@ def effect_sizes(A, B):
 def test_real_table(name):
     "The raw table in one line; the columns with the largest effects lead"
     A, B = two_groups(name)
-    result = kpw_test(A, B, rng=0, **options_for(A, B))
+    result = kpw_test(A, B, n_resamples=399, rng=0, **options_for(A, B))
     assert result.pvalue <= 0.005
     effects = effect_sizes(A, B)
     leaders = effects[effects >= 0.7 * effects.iloc[0]].index
@@ -266,7 +266,7 @@ def test_power_on_penguins():
     found = 0
     for seed in range(20):
         A, B = (pool.sample(30, random_state=seed) for pool in pools)
-        found += kpw_test(A, B, rng=seed).pvalue <= 0.05
+        found += kpw_test(A, B, n_resamples=199, rng=seed).pvalue <= 0.05
     assert found >= 19
 
 
@@ -439,7 +439,8 @@ def test_effect(name):
     noise = g.standard_normal((2, 200))
     frames = [dict(c=make(g)) for make in (X, Y)]
     A, B = (pd.DataFrame(f).assign(d=d[: len(f["c"])]) for f, d in zip(frames, noise))
-    line = kpw_test(A, B, missing="indicator", rng=0).where().columns.iloc[0]
+    result = kpw_test(A, B, missing="indicator", n_resamples=199, rng=0)
+    line = result.where().columns.iloc[0]
     assert line["column"] == "c" and line["pvalue"] <= 0.05
     assert re.search(words, line["effect"]), line["effect"]
     in_X, in_Y = re.search("(.*) in X, (.*) in Y", line["effect"]).groups()
@@ -768,12 +769,12 @@ def test_sources_give_one_answer(tmp_path):
     except ImportError:
         pass
     places = tmp_path / "before", tmp_path / "after"
-    options = dict(n_resamples=39, rng=0)
+    test, options = KPWTest(kept=2000), dict(n_resamples=39, rng=0)
     found = {
-        name: kpw_test(*map(read, places), **options) for name, read in ways.items()
+        name: test.test(*map(read, places), **options) for name, read in ways.items()
     }
     s = read_samples(*(p / "*.parquet" for p in places), in_pieces=True)
-    found["glob"] = kpw_test(s.X, s.Y, **options)
+    found["glob"] = test.test(s.X, s.Y, **options)
     assert len({(r.pvalue, r.statistic) for r in found.values()}) == 1
     assert found["glob"].sizes == (22_000, 22_000)
 

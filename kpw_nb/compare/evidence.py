@@ -90,8 +90,8 @@ class Coordinates(NamedTuple):
 
 def pair_indices(coordinates: Coordinates) -> np.ndarray:
     "(2, P) coordinates of different columns"
-    i, j = np.triu_indices(len(coordinates.owner), 1)
-    return np.array([i, j])[:, coordinates.owner[i] != coordinates.owner[j]]
+    apart = coordinates.owner[:, None] != coordinates.owner
+    return np.array(np.nonzero(np.triu(apart, 1)))
 
 # %% ../../nbs/compare/05_evidence.ipynb #c011_3
 def strongest(C, pairs, most: int = _MOST_PAIRS) -> np.ndarray:
@@ -99,7 +99,10 @@ def strongest(C, pairs, most: int = _MOST_PAIRS) -> np.ndarray:
     if pairs.shape[1] <= most:
         return pairs
     strength = np.abs(C.T @ C)[tuple(pairs)].round(6)
-    return pairs[:, np.sort(np.argsort(-strength, kind="stable")[:most])]
+    bound = np.partition(strength, -most)[-most]
+    keep, equal = strength > bound, np.flatnonzero(strength == bound)
+    keep[equal[: most - keep.sum()]] = True  # of equals, the first
+    return pairs[:, keep]
 
 # %% ../../nbs/compare/05_evidence.ipynb #c011_s2
 def _atanh_correlation(moments, i, j):
