@@ -15,6 +15,8 @@ os.environ |= dict(
     OPENBLAS_NUM_THREADS="1",
     OMP_NUM_THREADS="1",
     MPLBACKEND="agg",
+    # a worker that Dask starts is forked from a process with the imports done
+    DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD="forkserver",
 )
 
 
