@@ -105,11 +105,14 @@ def strongest(C, pairs, most: int = _MOST_PAIRS) -> np.ndarray:
     return pairs[:, keep]
 
 # %% ../../nbs/compare/05_evidence.ipynb #c011_s2
-def _atanh_correlation(moments, i, j):
+def _means(sums, n, m):
+    "Over X and over Y, from the sums over X; the last of them are those over both"
+    return sums[:-1] / n, (sums[-1] - sums[:-1]) / m
+
+
+def _atanh_correlation(product, means, spread, i, j):
     """Fisher's transform of correlations, for each labelling, from the means over one
-    sample of products, coordinates and their squares"""
-    product, means, squares = moments
-    spread = np.sqrt(np.maximum(squares - means**2, 0))
+    sample of products, and the means and standard deviations of coordinates"""
     both = spread[:, i] * spread[:, j]
     r = (product - means[:, i] * means[:, j]) / np.where(both > 1e-9, both, np.inf)
     return np.arctanh(np.clip(r, -0.9999, 0.9999))
@@ -162,6 +165,8 @@ def pair_evidence(C, pairs, marks, added: Added | None = None) -> np.ndarray:
     if added is not None:
         more = added.values, added.squares
         sums = [S + groups @ A for S, A in zip(sums, more)]
+    means, squares = (_means(S, n, m) for S in sums)
+    spreads = [np.sqrt(np.maximum(q - a**2, 0)) for a, q in zip(means, squares)]
     size = np.sqrt(1 / (1 / (n - 3) + 1 / (m - 3)))
     found = []
     for start in range(0, pairs.shape[1], _BLOCK):
@@ -169,10 +174,9 @@ def pair_evidence(C, pairs, marks, added: Added | None = None) -> np.ndarray:
         P = rows @ (C[:, i] * C[:, j])
         if added is not None:
             P = P + groups @ added.products[:, start : start + _BLOCK]
-        of_x = [S[:-1] / n for S in (P, *sums)]
-        of_y = [(S[-1] - S[:-1]) / m for S in (P, *sums)]
-        gap = _atanh_correlation(of_x, i, j) - _atanh_correlation(of_y, i, j)
-        found.append(two_sided(gap * size))
+        sides = zip(_means(P, n, m), means, spreads)
+        in_x, in_y = (_atanh_correlation(*side, i, j) for side in sides)
+        found.append(two_sided((in_x - in_y) * size))
     return np.hstack(found)
 
 # %% ../../nbs/compare/05_evidence.ipynb #c012
