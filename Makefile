@@ -52,7 +52,7 @@ serve: docs  ## build the site and serve it on localhost (PORT=8000)
 bench: $(STAMP)-dev  ## time us and the libraries side by side
 	$(BIN)/python -m kpw_nb.study.bench
 
-EXPERIMENTS := gaussian mixture_dimension mixture_size mnist projected_dimension regularisation comparison sizes sizes_large
+EXPERIMENTS := gaussian mixture_dimension mixture_200 mixture_size mnist mnist_cv projected_dimension regularisation comparison sizes sizes_large
 experiments: $(STAMP)-dev  ## run the paper's experiments (hours; a rerun resumes); NAME=gaussian takes one, QUICK=1 a few repetitions
 	@for name in $(or $(NAME),$(EXPERIMENTS)); do $(BIN)/kpw-nb reproduce $$name --workers $(WORKERS) $(if $(QUICK),--quick) || exit; done
 

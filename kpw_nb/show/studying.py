@@ -27,7 +27,8 @@ from kpw_nb.show.terminal import (
 )
 
 # %% ../../nbs/show/08_studying.ipynb #c039
-_ACROSS = dict(gaussian="D", mixture_dimension="D", mixture_size="n", mnist="n")
+_ACROSS = dict(gaussian="D", mixture_dimension="D", mixture_200="D")
+_ACROSS |= dict(mixture_size="n", mnist="n", mnist_cv="n")
 
 
 def _setting(row, names):

@@ -7,7 +7,7 @@ __all__ = ['experiments', 'reproduce']
 
 # %% ../../nbs/study/05_experiments.ipynb #c002
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
@@ -177,8 +177,19 @@ def _mixture_size():
     return Experiment(
         "Gaussian mixture by sample size (Figure 3, right)",
         paper_tests(),
-        _grid(mixture | dict(n=_SIZES) | _POWER, mixture | dict(n=[80, 250]) | _LEVEL),
-        thin=7,
+        _grid(mixture | dict(n=_SIZES) | _POWER, mixture | dict(n=_SIZES) | _LEVEL),
+        thin=10,
+    )
+
+# %% ../../nbs/study/05_experiments.ipynb #c017_v_2
+def _mixture_200():
+    mixture = _MIXTURE | dict(n=200, D=_MIX)
+    tests = {"KPW cv": paper_tests()["KPW cv"]} | _rivals()
+    return Experiment(
+        "The same with n = m = 200, the tests of the paper",
+        tests,
+        _grid(mixture | _POWER, mixture | _LEVEL),
+        thin=8,
     )
 
 # %% ../../nbs/study/05_experiments.ipynb #c017_w
@@ -190,6 +201,14 @@ def _mnist():
         _grid(images | _POWER, images | _LEVEL),
         quick=2,
         thin=10,
+    )
+
+# %% ../../nbs/study/05_experiments.ipynb #c017_w_2
+def _mnist_cv():
+    return replace(
+        _mnist(),
+        title="The same by cross-validation, as printed",
+        tests={"KPW cv": paper_tests()["KPW cv"]},
     )
 
 # %% ../../nbs/study/05_experiments.ipynb #c019
@@ -312,8 +331,10 @@ def experiments() -> dict:
     return {
         "gaussian": _gaussian(),
         "mixture_dimension": _mixture_dimension(),
+        "mixture_200": _mixture_200(),
         "mixture_size": _mixture_size(),
         "mnist": _mnist(),
+        "mnist_cv": _mnist_cv(),
         "projected_dimension": _projected_dimension(),
         "regularisation": _regularisation(),
         "comparison": _comparison(),
@@ -444,6 +465,7 @@ _AXIS = {
     "mixture_size": _SIZES,
     "mnist": _DIGITS,
 }
+_SAME = {"mixture_200": "mixture_dimension", "mnist_cv": "mnist"}  # the same figures
 
 
 def paper_figures(name: str, kind: str | None = None, null: bool = False) -> dict:
@@ -469,7 +491,7 @@ def paper_figures(name: str, kind: str | None = None, null: bool = False) -> dic
     >>> paper_figures("mnist")["KPW"][200]
     0.663
     """
-    figures = {}
+    name, figures = _SAME.get(name, name), {}
     for key, values in PAPER.get(f"{name} level" if null else name, {}).items():
         panel, test = key if isinstance(key, tuple) else (kind, key)
         if panel == kind:
@@ -800,6 +822,20 @@ def short(value) -> str:
             f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
         )
     return str(value)
+
+# %% ../../nbs/study/05_experiments.ipynb #c053_7_c
+def one_test(study, test: str, paper: dict | None = None, across: str = "D"):
+    "A row for each setting of a test: power, interval, repetitions, the paper's figure"
+    rows = study[study.test == test].set_index(across).sort_index()
+    ends = [f"{short(low)} to {short(high)}" for low, high in zip(rows.low, rows.high)]
+    columns = {test: rows.power, "95 % interval": ends, "repetitions": rows.n_trials}
+    table = rows.assign(**columns)[list(columns)]
+    printed = (paper or {}).get(_paper_name(test))
+    if printed:
+        table["paper"] = table.index.map(printed)
+        table["within"] = rows.low.le(table.paper) & rows.high.ge(table.paper)
+        table["within"] = table.within.map({True: "yes", False: "no"})
+    return table.rename_axis(index=None, columns=across)
 
 # %% ../../nbs/study/05_experiments.ipynb #c053_8_u
 class Narrow:
