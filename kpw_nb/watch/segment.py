@@ -12,6 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import pdist
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -93,9 +94,8 @@ def kernel_features(k, Z, points):
 
 def typical_distance(Z, power):
     "The median distance of some frames, in the norm of this power"
-    few = Z[spread(len(Z), 150)]
-    gaps = (np.abs(few[:, None] - few) ** power).sum(2)[np.triu_indices(len(few), 1)]
-    return float(np.median(gaps) ** (1 / power)) or 1.0
+    gaps = pdist(Z[spread(len(Z), 150)], "minkowski", p=power)
+    return float(np.median(gaps)) or 1.0
 
 # %% ../../nbs/watch/04_segment.ipynb #c015
 _LANDMARKS = 40
@@ -260,8 +260,17 @@ class Verdict(NamedTuple):
     looks: Looks
 
 
+_FEW = 100  # permutations that tell whether more can make a difference
+
+
+def is_hopeless(values):
+    "Is the p-value so large already that no level will be reached?"
+    _, total = evidence_of(np.stack(values))
+    return permutation_pvalue(total[0], total[1:]) > 0.2
+
+
 def judge(looks, block, n_resamples, seed, engine, desc=""):
-    "The verdict on the frames of these looks"
+    "The verdict on the frames of these looks; soon, if nothing is to be seen"
     n, chunk = len(looks.features), 20
 
     def permuted(task):
@@ -272,7 +281,12 @@ def judge(looks, block, n_resamples, seed, engine, desc=""):
     counts = [min(chunk, n_resamples - k) for k in range(0, n_resamples, chunk)]
     tasks = list(zip(seed.spawn(len(counts)), counts))
     run = engine.run(permuted, tasks, total=n_resamples, weight=len, desc=desc)
-    values = [looks.values(np.arange(n)), *(v for part in run for v in part)]
+    values = [looks.values(np.arange(n))]
+    for part in run:
+        values += part
+        if len(values) == 1 + _FEW and is_hopeless(values):
+            run.close()
+            break
     evidence, total = evidence_of(np.stack(values))
     every = np.logaddexp.reduce(evidence, axis=0)
     cut = int(looks.cuts[every[: len(looks.cuts)].argmax()])
@@ -304,23 +318,32 @@ def log_ratios(scores, cut):
     n = len(scores)
     one, v = _law(scores[:cut])
     two, w = _law(scores[cut:])
-    if one <= two or min(v, w) <= 0:
+    if one <= two:
         return None
+    if min(v, w) <= 0:  # half of a side is constant: only the side of a frame counts
+        return np.sign(scores - (one + two) / 2)
     shared = (v * cut + w * (n - cut)) / n
     v, w = (v + shared) / 2, (w + shared) / 2  # halfway to a common width
     ratio = np.log(w / v) / 2
     ratio = ratio + (scores - two) ** 2 / (2 * w) - (scores - one) ** 2 / (2 * v)
     return np.clip(ratio, -5, 5)
 
+# %% ../../nbs/watch/04_segment.ipynb #c042_b
+def left_basis(rows):
+    "(heights, basis): squared singular values over n and left singular vectors"
+    n, width = rows.shape
+    wide = width > n  # the smaller of two matrices is taken apart
+    heights, U = np.linalg.eigh((rows @ rows.T if wide else rows.T @ rows) / n)
+    keep = heights > 1e-8 * max(heights[-1], 1e-12)
+    heights, U = heights[keep], U[:, keep]
+    return heights, U if wide else rows @ (U / np.sqrt(heights * n))
+
 # %% ../../nbs/watch/04_segment.ipynb #c042
 def sharpen(features, cut, low):
     "A better place for a cut, and each frame's log-ratio there"
-    rows, n = features.astype(float), len(features)
-    heights, U = np.linalg.eigh(rows.T @ rows / n)
-    keep = heights > 1e-8 * max(heights[-1], 1e-12)
-    heights = heights[keep]
-    basis, found = rows @ (U[:, keep] / np.sqrt(heights * n)), None
-    for _ in range(2 if keep.any() else 0):
+    n, found = len(features), None
+    heights, basis = left_basis(features.astype(float))
+    for _ in range(2 if len(heights) else 0):
         before = np.arange(n) < cut
         side = np.where(before, (n - cut) / n, -cut / n)
         weight = np.where(before, 1 / cut, 1 / (n - cut))  # both sides count alike
@@ -429,14 +452,14 @@ def split(search, cuts):
     return sorted(cuts)
 
 # %% ../../nbs/watch/04_segment.ipynb #c054
-def place_again(search, cuts):
+def place_again(search, cuts, n_resamples):
     "Each cut placed between its neighbours; what was seen there, by the new places"
     ends, seen = [0, *cuts, len(search.frames)], {}
     for i in range(1, len(ends) - 1):
         start, stop = ends[i - 1], ends[i + 1]
         if stop - start < 2 * search.plan.low:
             continue
-        verdict = search.judge(start, stop, search.plan.n_resamples)
+        verdict = search.judge(start, stop, n_resamples)
         low = search.plan.low
         ends[i] = start + sharpen(verdict.looks.features, verdict.cut, low)[0]
         seen[ends[i]] = verdict.pvalue, -verdict.strength
@@ -473,8 +496,9 @@ def run_search(search):
         cuts = split(search, cuts)
         if not cuts or cuts == before:
             break
-        for _ in range(2):
-            cuts, seen = place_again(search, cuts)
+        # to find the place a few permutations serve; the p-value takes them all
+        for count in (min(39, search.plan.n_resamples), search.plan.n_resamples):
+            cuts, seen = place_again(search, cuts, count)
         cuts = drop_weak(search, cuts, seen)
         cuts = before = strongest(cuts, seen, search.plan.most)
         if len(cuts) >= search.plan.most:
