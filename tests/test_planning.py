@@ -13,6 +13,7 @@ from scipy.special import ndtr
 from test_power import Learner, MeanTest, PValue, Slow, facts, shifted, z_power
 
 from kpw_nb import KPWTest
+from kpw_nb.study import planning
 from kpw_nb.study.planning import _crossing, _fit_probit, sample_size
 from kpw_nb.study.power import power_study
 from kpw_nb.study.rivals import EnergyTest
@@ -268,7 +269,7 @@ def test_the_line_of_subsamples_is_that_of_the_whole():
     n, N, T = np.array([8.0, 12, 16, 24, 30]), 60, 10**7
     shrink = np.sqrt(1 - n / N)
     power = ndtr((-1.96 + 0.5 * np.sqrt(n)) / shrink)
-    (a, b), _ = _fit_probit(np.sqrt(n), power * T, T, shrink)
+    (a, b), *_ = _fit_probit(np.sqrt(n), power * T, T, shrink)
     assert np.allclose([a, b], [-1.96, 0.5], atol=1e-4)
 
 
@@ -354,3 +355,50 @@ def test_plan_can_be_interrupted():
 def test_bad_pilot(source, options, word):
     with pytest.raises((ValueError, TypeError), match=word):
         sample_size(MeanTest(), source, **options, **FEW)
+
+
+class Counting(Spy):
+    "How many tests a plan makes"
+
+    made = 0
+
+    def test(self, X, Y, **options):
+        Counting.made += 1
+        return super().test(X, Y, **options)
+
+
+def test_no_more_trials_than_the_pilot_deserves(monkeypatch):
+    """Ten pilots of 300 + 300 rows took 1,400 tests each, for intervals that are the
+    pilots' own. The answers are those of all the trials, intervals hardly wider."""
+    made, shifts = {}, []
+    for share in (planning._LITTLE, 0.0):  # 0: all the trials
+        monkeypatch.setattr(planning, "_LITTLE", share)
+        monkeypatch.setattr(Counting, "made", 0)
+        made[share] = [
+            sample_size(Counting(), pilot(300, shift=0.35, seed=seed), rng=seed)
+            for seed in range(10)
+        ]
+        shifts.append(Counting.made / 10)
+    assert shifts[0] < 450 and shifts[1] >= 1400
+    few, all_of_them = made.values()
+    ratios = [math.log(f.n / a.n) for f, a in zip(few, all_of_them)]
+    assert np.abs(ratios).max() < 0.4 and abs(np.mean(ratios)) < 0.1
+    widths = [
+        [math.log(np.divide(*f.interval[::-1])) for f in part] for part in made.values()
+    ]
+    assert np.median(np.divide(*widths)) < 1.6
+    held = [low <= needed(0.35) <= high for low, high in (f.interval for f in few)]
+    assert sum(held) >= 8 and not any(f.note for f in few)
+
+
+def test_an_interval_begins_above_nothing():
+    """Pilots whose difference may be small: there is no upper bound, but nearly always
+    a lower one. It was "46 (between 0 and inf)"."""
+    samples = [pilot(24, shift=0.75, seed=seed) for seed in range(40)]
+    found = [sample_size(MeanTest(), pair, **FEW) for pair in samples]
+    open_ends = [f for f in found if f.n is not None and math.isinf(f.interval[1])]
+    assert len(open_ends) >= 3
+    bounded = [f for f in open_ends if 0 < f.interval[0] <= f.n]
+    assert len(bounded) > len(open_ends) / 2
+    assert all("with no upper bound" in str(f) for f in bounded)
+    assert not any("inf" in str(f) for f in open_ends)

@@ -7,6 +7,7 @@ __all__ = []
 
 # %% ../../nbs/show/06_comparing.ipynb #c003
 import json
+import time
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from kpw_nb.show.terminal import (
     level,
     printable,
     real_number,
+    say,
     wants_bar,
     whole_number,
     write_target,
@@ -272,9 +274,11 @@ def add_equivalence(commands):
 # %% ../../nbs/show/06_comparing.ipynb #c041
 def _plan_facts(args, samples, found):
     "What there is to say about a size"
-    many = "There is no answer" if found.n is None else f"{found.n} {found.unit}"
+    answer = f"There is no answer for power {found.power:g}."
+    if found.n is not None:
+        answer = f"{found.n} {found.unit} for power {found.power:g} ({found.bounds})."
     return dict(
-        answer=f"{many} for power {found.power:g}.",
+        answer=answer,
         n=plain_data(found.n),
         interval=plain_data(found.interval),
         unit=found.unit,
@@ -285,6 +289,21 @@ def _plan_facts(args, samples, found):
         seed=args.seed,
         files=list(samples.files),
     )
+
+
+class Patience:
+    "Progress where no bar is drawn: after some seconds one line says how far it is"
+
+    def __init__(self, seconds: float = 10.0):
+        self.due: float | None = time.monotonic() + seconds
+
+    def __call__(self, done, total):
+        if self.due is not None and time.monotonic() >= self.due:
+            self.due = None
+            say(
+                f"{done} of {total} trials are done, perhaps more of them follow; "
+                "--max-seconds answers sooner, --progress shows how far it is"
+            )
 
 
 def _run_plan(args):
@@ -312,7 +331,7 @@ def _run_plan(args):
             max_seconds=args.max_seconds,
             rng=args.seed,
             workers=args.workers,
-            progress=wants_bar(args),
+            progress=wants_bar(args) or Patience(),
         )
     facts = _plan_facts(args, samples, found)
     rows = found._rows()[1:]

@@ -23,6 +23,7 @@ from ..ground.files import first_line, is_number
 # %% ../../nbs/show/04_terminal.ipynb #c005
 def printable(text: str) -> str:
     "The text without what would steer a terminal, and as its encoding can show it"
+    text = text.replace("\N{NO-BREAK SPACE}", " ")
     kept = "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     return kept.encode(encoding, "backslashreplace").decode(encoding)

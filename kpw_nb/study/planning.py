@@ -22,8 +22,16 @@ from ..compare.designs import DesignOptions, read_design
 from .power import Clock, check_store, first_pvalue, fitted, power_study
 
 # %% ../../nbs/study/04_planning.ipynb #c089
-def _fit_probit(x, k, T, shrink=1.0):
-    "(a, b) of k of T with probability Φ((a + b x)/shrink), and its variance"
+class _Probit(NamedTuple):
+    "A line through the probits of powers"
+
+    beta: np.ndarray  # (a, b)
+    variance: np.ndarray  # (2, 2), if the powers scatter as binomials do
+    scatter: float  # how much more they scatter, if they do
+
+
+def _fit_probit(x, k, T, shrink=1.0) -> _Probit:
+    "(a, b) of k of T with probability Φ((a + b x)/shrink)"
     from scipy.special import ndtr, ndtri
 
     # half a trial each way: no infinite slopes
@@ -40,7 +48,9 @@ def _fit_probit(x, k, T, shrink=1.0):
         if np.abs(step).max() < 1e-10:
             break
     chi2 = ((share - p) ** 2 / (p * ndtr(-eta)) * (T + 1)).sum()
-    return beta, np.linalg.inv(information) * max(1.0, chi2 / max(len(x) - 2, 1))
+    return _Probit(
+        beta, np.linalg.inv(information), max(1.0, chi2 / max(len(x) - 2, 1))
+    )
 
 # %% ../../nbs/study/04_planning.ipynb #c090
 class _Crossing(NamedTuple):
@@ -53,18 +63,21 @@ class _Crossing(NamedTuple):
 # %% ../../nbs/study/04_planning.ipynb #c090_s1
 def _fieller(x, k, T, q, z, shrink=1.0, slope=0.0):
     "Where the fitted line reaches q; `slope`: further variance of the line's slope"
-    (a, b), V = _fit_probit(x, np.asarray(k, float), T, shrink)
-    V[1, 1] += slope
+    fit = _fit_probit(x, np.asarray(k, float), T, shrink)
+    a, b = fit.beta
+    V = fit.scatter * fit.variance + np.diag([0.0, slope])
     if b <= 0:
         return _Crossing(math.nan, -math.inf, math.inf)
     # c2 x² + 2 c1 x + c0 <= 0
     c2 = b * b - z * z * V[1, 1]
     c1 = (a - q) * b - z * z * V[0, 1]
     c0 = (a - q) ** 2 - z * z * V[0, 0]
-    root = math.sqrt(max(c1 * c1 - c2 * c0, 0.0))
-    low = -math.inf if c2 == 0 else (-c1 - math.copysign(root, c2)) / c2
+    inner = c1 * c1 - c2 * c0
+    if c2 == 0 or inner < 0:  # every x will do
+        return _Crossing((q - a) / b, -math.inf, math.inf)
+    root = math.sqrt(inner)
     high = (-c1 + root) / c2 if c2 > 0 else math.inf
-    return _Crossing((q - a) / b, low, high)
+    return _Crossing((q - a) / b, (-c1 - root) / c2, high)
 
 # %% ../../nbs/study/04_planning.ipynb #c092
 def _square(x):
@@ -125,9 +138,18 @@ class SampleSize(Result):
     note: str = ""
     pvalue: float | None = None
 
-    def _rows(self):
+    @property
+    def bounds(self) -> str:
+        "The interval in words"
         low, high = self.interval
-        n = "no answer" if self.n is None else f"{self.n} (between {low} and {high})"
+        if math.isinf(high) and low == 0:
+            return "a guess, with bounds on neither side"
+        if math.isinf(high):
+            return f"at least {low}, with no upper bound"
+        return f"between {low} and {high}"
+
+    def _rows(self):
+        n = "no answer" if self.n is None else f"{self.n} ({self.bounds})"
         rows = [(self.unit, n), ("for power", f"{self.power:g}")]
         if self.pvalue is not None:
             rows.append(("the pilot itself", f"p = {self.pvalue:.3g}"))
@@ -171,27 +193,37 @@ class _Studies:
     def __init__(self, name, test, sampler, point, settings, clock):
         self.tests, self.sampler = {name: test}, sampler
         self.point, self.settings, self.clock = point or {}, settings, clock
-        self.tables = {}
+        self.tables, self.cut = {}, False
 
-    def all(self, sizes, share=1.0):
-        "Study these sizes side by side, in a share of the time that is left"
-        new = [n for n in sizes if n not in self.tables]
+    def all(self, sizes, share=1.0, enough=None):
+        """Study these sizes side by side, in a share of the time that is left; with
+        `enough`, all of them anew, until it says that more trials would tell little"""
+        new = [n for n in sizes if n not in self.tables or enough is not None]
         if not new:
             return
         if self.clock.up:
             raise _TimeUp
         grid = [dict(self.point, n=n) for n in new]
         settings = dict(grid=grid, max_seconds=self.clock.part(share)) | self.settings
+        told = []
+
+        def stop(table):
+            told.append(bool(enough(table)))
+            return told[-1]
+
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "max_seconds=.* are over")
             warnings.filterwarnings("ignore", ".* can never reject")
             warnings.filterwarnings("ignore", "column .* has levels of its own")
-            table = power_study(self.tests, self.sampler, **settings)
+            asked = None if enough is None else stop
+            table = power_study(self.tests, self.sampler, stop=asked, **settings)
         self.tables |= {n: table[table.n == n] for n in new}
+        short = table.n_trials.min() < self.settings.get("n_trials", 200)
+        self.cut |= short and not any(told)
 
-    def at(self, n):
+    def at(self, n, enough=None):
         "The power at one size"
-        self.all([n], 0.25)
+        self.all([n], 0.25, enough)
         return self.tables[n].power.item()
 
     def frame(self, sizes=None):
@@ -206,11 +238,9 @@ class _Studies:
     @property
     def note(self) -> str:
         "What the time limit cost, if anything"
-        if not self.tables:
+        if not self.cut:
             return ""
         trials = self.frame().n_trials
-        if trials.min() >= self.settings.get("n_trials", 200):
-            return ""
         limit = f"max_seconds={self.clock.max_seconds:g} are over"
         return f"{limit}: {trials.min()} to {trials.max()} trials at each size"
 
@@ -529,10 +559,10 @@ def _from_pilot(test, pair, asked, power, n_max, settings, clock):
         if low is None:
             return tell("that few are enough", fewest, (1, fewest))
         sizes = _seven(low, N)
-        studies.all(sizes)
+        studies.all(sizes, enough=partial(_tells_enough, N, power))
     except _TimeUp:
         return tell(_NO_TIME)
-    return _follow(studies, sizes, N, power, n_max, tell)
+    return _follow(studies.frame(sizes), N, power, n_max, tell)
 
 # %% ../../nbs/study/04_planning.ipynb #c118
 def _tell(studies, power, pvalue, note, n=None, interval=(0, math.inf)):
@@ -545,7 +575,11 @@ def _tell(studies, power, pvalue, note, n=None, interval=(0, math.inf)):
 def _low_end(at, N, fewest, power):
     "A size below half of the pilot with power below the wanted; None if there is none"
     low = max(N / 8, fewest)
-    while at(round(low)) >= power:
+
+    def clear(study):
+        return not (study.low <= power).item() or not (power <= study.high).item()
+
+    while at(round(low), clear) >= power:
         if low == fewest:
             return None
         low = max(low / 2, fewest)
@@ -557,13 +591,41 @@ def _seven(low, N):
     return sorted({round(n) for n in np.geomspace(low, min(4 * low, N // 2), 7)})
 
 # %% ../../nbs/study/04_planning.ipynb #c118_s3
-def _follow(studies, sizes, N, power, n_max, tell):
+_LITTLE = 0.1  # of the variance: what more trials could take away
+
+
+class _Line(NamedTuple):
+    "Powers of subsamples of a pilot"
+
+    x: np.ndarray  # √n
+    k: np.ndarray  # rejections
+    trials: np.ndarray
+    shrink: np.ndarray  # √(1 - n/N)
+
+
+def _line(study, N):
+    n = study.n.to_numpy(float)
+    trials = study.n_trials.to_numpy()
+    rejections = study.rejections.to_numpy(float)
+    return _Line(np.sqrt(n), rejections, trials, np.sqrt(1 - n / N))
+
+
+def _tells_enough(N, power, study):
+    "Is nearly all the uncertainty that of the pilot, which no trial can take away?"
+    fit = _fit_probit(*_line(study, N))
+    a, b = fit.beta
+    if b <= 0:
+        return False
+    line = np.array([1.0, (NormalDist().inv_cdf(power) - a) / b])
+    of_trials, of_pilot = fit.scatter * line @ fit.variance @ line, line[1] ** 2 / N
+    return of_trials <= _LITTLE * (of_trials + of_pilot)
+
+# %% ../../nbs/study/04_planning.ipynb #c118_s4
+def _follow(study, N, power, n_max, tell):
     "Follow the line of the subsamples to the wanted power"
-    used = studies.frame(sizes)
-    n, trials = used.n.to_numpy(float), used.n_trials.to_numpy()
     q, z = NormalDist().inv_cdf(power), NormalDist().inv_cdf(0.975)
-    shrink = np.sqrt(1 - n / N)
-    found = _fieller(np.sqrt(n), used.rejections, trials, q, z, shrink, 1 / N)
+    line = _line(study, N)
+    found = _fieller(*line[:3], q, z, line.shrink, 1 / N)
     if math.isnan(found.at):
         return tell("power does not grow with the size of subsamples; use more trials")
     found = _Crossing(*map(_square, found))

@@ -758,7 +758,7 @@ def _check_finished(left, tasks, clock):
     warnings.warn(
         f"max_seconds={clock.max_seconds:g} are over: {len(tasks) - left} of "
         f"{len(tasks)} trials are done; the intervals are those of these.",
-        stacklevel=4,
+        stacklevel=5,
     )
 
 # %% ../../nbs/study/03_power.ipynb #c065_1_s1
@@ -775,23 +775,39 @@ def _table(tests, points, keys, done, design):
     return pd.DataFrame(rows)[["test", *grid, *STUDY_COLUMNS[1:]]]
 
 # %% ../../nbs/study/03_power.ipynb #c065_s1
-def _study(tests, points, sampler, design, keys, engine, store, clock):
+def _do(tests, points, design, keys, kept, trial, engine, clock):
+    "Run what is missing up to the design's number of trials, and keep it"
+    tasks = list(_todo(tests, points, design.n_trials, keys, kept.done))
+    first = sum(task.trial == 0 for task in tasks)
+    for done in _run(trial, tasks, first, engine, clock):
+        i, t = points.index(done.task.point), done.task.trial
+        kept.add([(keys[k, i], t, *result) for k, result in done.results.items()])
+    left = sum(1 for _ in _todo(tests, points, design.n_trials, keys, kept.done))
+    _check_finished(left, tasks, clock)
+
+# %% ../../nbs/study/03_power.ipynb #c065_s2
+def _rounds(n_trials, stop):
+    "After how many trials to ask whether they are enough; the last is the end"
+    asked = [] if stop is None else [25, 50, 100]
+    return [k for k in asked if k < n_trials] + [n_trials]
+
+
+def _study(tests, points, sampler, design, keys, engine, store, clock, stop=None):
     "The study with checked arguments"
+    trial = partial(_trial, tests, sampler, design)
+    if clock.max_seconds is not None:
+        engine = replace(engine, ordered=True)  # the first trials first
     with _Store(store) as kept:
         if old := _other_code(keys, kept.done):
             text = f"{old} records of other code are kept but not used."
             warnings.warn(f"store={str(store)!r}: {text}", stacklevel=3)
-        tasks = list(_todo(tests, points, design.n_trials, keys, kept.done))
-        trial = partial(_trial, tests, sampler, design)
-        first = sum(task.trial == 0 for task in tasks)
-        if clock.max_seconds is not None:
-            engine = replace(engine, ordered=True)  # the first trials first
-        for done in _run(trial, tasks, first, engine, clock):
-            i, t = points.index(done.task.point), done.task.trial
-            kept.add([(keys[k, i], t, *result) for k, result in done.results.items()])
-    left = sum(1 for _ in _todo(tests, points, design.n_trials, keys, kept.done))
-    _check_finished(left, tasks, clock)
-    return _table(tests, points, keys, kept.done, design)
+        for n_trials in _rounds(design.n_trials, stop):
+            part = design._replace(n_trials=n_trials)
+            _do(tests, points, part, keys, kept, trial, engine, clock)
+            table = _table(tests, points, keys, kept.done, part)
+            if clock.up or (stop is not None and stop(table)):
+                break
+    return table
 
 # %% ../../nbs/study/03_power.ipynb #c063
 def power_study(
@@ -810,6 +826,7 @@ def power_study(
     store=None,
     progress=False,
     max_seconds: float | None = None,
+    stop=None,
     key: str = "",
 ) -> "pd.DataFrame":
     """How often each test rejects, with 95 % intervals.
@@ -834,6 +851,9 @@ def power_study(
         Processes or a map-like function; a bar or a function of (done, total).
     store, max_seconds : path and float, optional
         File that keeps finished trials; when to stop, with those that are finished.
+    stop : callable, optional
+        Function of the table so far, asked after 25, 50 and 100 trials: true ends the
+        study there.
     key : str, default ""
         For a store: change it when code that the tests or the sampler call has changed.
 
@@ -857,7 +877,8 @@ def power_study(
     design = _design(protocol, n_trials, n_tests, n_resamples, alpha, root)
     engine, clock = _engine(workers, progress), Clock(max_seconds)
     keys = _keys(tests, points, sampler, design, store is not None, text(key, "key"))
-    return _study(tests, points, sampler, design, keys, engine, store, clock)
+    run = engine, store, clock, stop
+    return _study(tests, points, sampler, design, keys, *run)
 
 # %% ../../nbs/study/03_power.ipynb #c081
 def _check_layout(study, chosen):
