@@ -142,3 +142,49 @@ def test_a_number_of_relabellings_can_be_asked_for(files, capsys):
     assert json.loads(capsys.readouterr().out)["n_resamples"] == 19
     assert main(["test", *files, "--n-resamples", "many"]) == 2
     assert "whole number" in capsys.readouterr().err
+
+
+def test_names_of_the_samples():
+    """In text, tables, pictures and the page. Mutation: `names` kept in `facts()` only,
+    as it was, or without the way back to X and Y in JSON."""
+    import matplotlib.pyplot as plt
+
+    X, Y = (pd.DataFrame(Z, columns=list("abc")) for Z in normal(0, 50, 3))
+    Y["b"] += 3
+    Y.loc[4, "a"] = 30.0
+    result = kpw_test(X, Y, names=("before", "after"), rng=0)
+    plain = kpw_test(X, Y, rng=0)
+    assert result.pvalue == plain.pvalue and plain.names == ("X", "Y")
+    where = result.where()
+    assert set(where.rows["sample"]) == {"before", "after"}
+    assert where.of("after").equals(where.of("Y"))
+    words = where.columns["effect"].iloc[0]
+    assert " in before, " in words and words.endswith(" in after")
+    facts = result.facts()
+    assert words in facts["answer"] and facts["names"] == ["before", "after"]
+    assert (facts["X"]["name"], facts["Y"]["name"]) == ("before", "after")
+    assert {r["sample"] for r in facts["where"]["rows"]} == {"X", "Y"}
+    assert facts["where"]["rows_ranked"] == [50, 50]
+    assert " in before, " in str(where) and "rows of after" in str(where)
+    page = result.report()
+    assert "change from before to after" in page and "Rows of after" in page
+    for figure, axes in (result.plot(), result.effect().plot()):
+        labels = [t.get_text() for t in axes[0].get_legend().get_texts()]
+        assert labels[:2] == ["before", "after"]
+        plt.close(figure)
+
+
+@pytest.mark.parametrize("names", ["ab", ("a",), ("a", "a"), ("a", 2), ("", "b")])
+def test_bad_names(names):
+    with pytest.raises(ValueError, match="names must be two different texts"):
+        kpw_test(*normal(0), names=names)
+
+
+def test_names_at_the_command_line(files, capsys, tmp_path):
+    page = tmp_path / "r.html"
+    options = ["--names", "old, new", "--report", str(page)]
+    assert main(["test", *files, *options]) == 0
+    told = capsys.readouterr().out
+    assert " in old, " in told and "rows of new" in told
+    assert " in X" not in told and "rows of Y" not in told
+    assert "change from old to new" in page.read_text()

@@ -897,6 +897,8 @@ class Effect(Result):
         How many units there are, if rows belong to units.
     pairs : Pairs or None
         If each unit is in both samples: the `share` of pairs told right, `interval`.
+    names : tuple of str
+        What the samples are called, in a picture.
 
     Examples
     --------
@@ -924,6 +926,7 @@ class Effect(Result):
     trained: int
     units: int | None = None
     pairs: Pairs | None = None
+    names: tuple = ("X", "Y")
 
     @property
     def sentence(self) -> str:
@@ -970,8 +973,8 @@ class Effect(Result):
         line = _line(None, self.scores, None, self.labels, self.folds, None)
         line = np.clip(line, *np.quantile(line, [0.005, 0.995]))
         bins = np.linspace(line.min() - 1e-9, line.max() + 1e-9, 26)
-        for side, name in enumerate("XY"):
-            options = dict(alpha=0.5, color=COLOURS[name], label=name)
+        for side, name in enumerate(self.names):
+            options = dict(alpha=0.5, color=COLOURS["XY"[side]], label=name)
             axes[0].hist(line[self.labels == side], bins, density=True, **options)
         words = f"right {100 * self.auc:.0f} % of the time, shown one of each"
         axes[0].set(xlabel="held-out score (spreads)", ylabel="density", title=words)
@@ -1099,6 +1102,7 @@ def _draw_roc(effect, ax):
     ax.fill_between(grid, low.clip(0, 1), high.clip(0, 1), **band)
     ax.plot(grid, curve, color=rcParams["text.color"], label=f"AUC {effect.auc:.2f}")
     ax.plot([0, 1], [0, 1], ":", color=GREY, label="guessing")
-    ax.set(xlabel="share of X above the cut", ylabel="share of Y above the cut")
+    x, y = (f"share of {name} above the cut" for name in effect.names)
+    ax.set(xlabel=x, ylabel=y)
     ax.set(title="ROC curve of held-out rows", aspect="equal")
     ax.legend(loc="lower right")

@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..ground.core import TINY, Result, as_rng
+from ..ground.errors import InputError
 from kpw_nb.compare.evidence import (
     Found,
     columns_of,
@@ -83,6 +84,27 @@ def _percent(share):
 
 def _in_both(what, x, y, form):
     return f"{what} {form(x)} in X, {form(y)} in Y"
+
+
+def in_names(words: str, names: tuple) -> str:
+    "What differs, with the names of the samples in place of X and Y"
+    first, comma, second = words.rpartition(" in X, ")
+    if not comma:
+        return words
+    return f"{first} in {names[0]}, {second.removesuffix(' in Y')} in {names[1]}"
+
+
+def check_names(names) -> tuple:
+    "Two different names of samples"
+    found = tuple(names) if isinstance(names, (tuple, list)) else ()
+    texts = all(isinstance(name, str) and name.strip() for name in found)
+    if len(found) != 2 or not texts or len(set(found)) < 2:
+        raise InputError(
+            f"names must be two different texts, one for each sample, got {names!r}",
+            "pass a pair such as ('before', 'after')",
+            argument="names",
+        )
+    return found
 
 # %% ../../nbs/compare/07_explain.ipynb #c015_5
 class Total(NamedTuple):
@@ -454,6 +476,11 @@ def row_facts(rows: "pd.DataFrame", kinds: dict) -> list:
         facts.append(entry | dict(unusual=column_name(line.unusual)))
     return facts
 
+
+def _renamed(rows: "pd.DataFrame", old: tuple, new: tuple) -> "pd.DataFrame":
+    "The rows with other names of their samples"
+    return rows.assign(sample=rows["sample"].map(dict(zip(old, new))))
+
 # %% ../../nbs/compare/07_explain.ipynb #c022
 @dataclass(frozen=True, repr=False, eq=False)
 class Difference(Result):
@@ -474,6 +501,8 @@ class Difference(Result):
         (of the projector's reaction), `chance` (the share that chance would give) and
         `kind`; the strongest evidence first. Pairs are there only if their p-value is
         at most 0.05.
+    names : tuple of str
+        What the samples are called; `sample` and `effect` say so.
 
     Examples
     --------
@@ -489,18 +518,20 @@ class Difference(Result):
 
     rows: "pd.DataFrame"
     columns: "pd.DataFrame"
+    names: tuple = ("X", "Y")
 
     def of(self, sample: str) -> "pd.DataFrame":
-        "The rows of one sample, the most telling first"
-        return self.rows[self.rows["sample"] == sample]
+        "The rows of one sample (its name, or X or Y), the most telling first"
+        names = dict(zip(("X", "Y"), self.names)) | {name: name for name in self.names}
+        return self.rows[self.rows["sample"] == names.get(sample, sample)]
 
     def facts(self) -> dict:
         "Every column and pair, and the leading rows, as plain data that JSON can hold"
         kinds = dict(zip(self.columns["column"], self.columns["kind"]))
         return dict(
             columns=column_facts(self.columns),
-            rows=row_facts(self.rows, kinds),
-            rows_ranked=[len(self.of(name)) for name in "XY"],
+            rows=row_facts(_renamed(self.rows, self.names, ("X", "Y")), kinds),
+            rows_ranked=[len(self.of(name)) for name in self.names],
         )
 
     def _rows(self, most=6):
@@ -509,7 +540,7 @@ class Difference(Result):
             lines.append((str(c.column), f"p = {c.pvalue:.3g}, {c.effect}"))
         if len(self.columns) > most:
             lines.append(("...", f"{len(self.columns) - most} more columns"))
-        for name in "XY":
+        for name in self.names:
             part = self.of(name)
             part = part[part["stands_out"]]
             some = part.head(most).itertuples(index=False)
@@ -541,6 +572,7 @@ def explain(
     found: Found | None = None,
     least: float = 0.0,
     totals=None,
+    names: tuple = ("X", "Y"),
 ) -> Difference:
     """The most telling rows and columns of two samples.
 
@@ -564,6 +596,8 @@ def explain(
         The p-value of the test: no column has a smaller one.
     totals : list, optional
         Of each column, its `Total` in X and in Y, if the samples hold some rows only.
+    names : tuple of str, default ("X", "Y")
+        What the samples are called.
 
     Returns
     -------
@@ -597,4 +631,6 @@ def explain(
     share, usual = (_by_owner(s, owner, columns) for s in (shares, chance))
     costs = row_costs(*(_project(projector, s.values) for s in (X, Y)))
     frame = _column_frame(*tables, columns, found, share, usual, totals)
-    return Difference(_row_frame(X, Y, costs, owner), frame)
+    frame["effect"] = [in_names(words, names) for words in frame["effect"]]
+    rows = _renamed(_row_frame(X, Y, costs, owner), ("X", "Y"), names)
+    return Difference(rows, frame, tuple(names))

@@ -42,7 +42,7 @@ from kpw_nb.compare.evidence import (
     tail_evidence,
     two_sided,
 )
-from .explain import level_effect, number_effect, pair_effect
+from .explain import in_names, level_effect, number_effect, pair_effect
 
 # %% ../../nbs/compare/12_groups.ipynb #c004
 from ..theory.kernels import row_order
@@ -899,10 +899,7 @@ def place_in_words(two: Two, place: Place, names) -> str:
             words = number_effect(values, n, kind, place.detail[0])
         else:
             words = level_effect(values, levels, n)
-    first, comma, second = words.rpartition(" in X, ")
-    if not comma:
-        return words
-    return f"{first} in {names[0]}, {second.removesuffix(' in Y')} in {names[1]}"
+    return in_names(words, names)
 
 # %% ../../nbs/compare/12_groups.ipynb #c039_4
 def place_name(X: Columns, place: Place):

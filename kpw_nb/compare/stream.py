@@ -92,14 +92,14 @@ _BITS, _MOST = 2.0**28, 2.0**40
 
 
 @kernel
-def _add_rows(F, per_unit, places, sums):
-    "Add each row of F, in units, to the sum of its group; place 0 is none"
+def _add_rows(F, per_unit, places, sums, first):
+    "Add each row of F, in units, to its group from column `first` on; place 0 is none"
     for i in range(len(F)):
         if places[i] > 0:
             total = sums[places[i] - 1]
             for j in range(F.shape[1]):
-                value = min(max(F[i, j] * per_unit[j], -_MOST), _MOST)
-                total[j] += np.int64(np.rint(value))
+                value = min(max(F[i, j] * per_unit[first + j], -_MOST), _MOST)
+                total[first + j] += np.int64(np.rint(value))
 
 
 def _fill(A):
@@ -204,10 +204,14 @@ class Sight(NamedTuple):
     encoder: Encoder
     census: Census | None = None
 
+    def parts(self, Z):
+        "Raw features of one map after the other"
+        rows = Rows(Z, self.senses)
+        return (np.ascontiguousarray(raw(rows)) for raw in self.raws)
+
     def __call__(self, Z) -> np.ndarray:
         "(N, w) raw features of all maps side by side"
-        rows = Rows(Z, self.senses)
-        return np.hstack([raw(rows) for raw in self.raws])
+        return np.hstack(list(self.parts(Z)))
 
 
 class Sums(NamedTuple):
@@ -235,7 +239,10 @@ def add_block(sight: Sight, per_unit, groups: int, task) -> tuple:
         piece = chosen[first : first + _PIECE]
         here = np.zeros(_PIECE, np.int64)
         here[: len(piece)] = places[piece]
-        _add_rows(sight(_fill(Z[piece])), per_unit, here, sums)
+        column = 0
+        for F in sight.parts(_fill(Z[piece])):
+            _add_rows(F, per_unit, here, sums, column)
+            column += F.shape[1]
     return Sums(sums, whole), len(Z)
 
 # %% ../../nbs/compare/09_stream.ipynb #c016
@@ -539,7 +546,7 @@ def seen_by(member, pool: Pool, encoder: Encoder, strata: Relabelling) -> Seen:
         found = TableMap(pool.rows, spots_of(encoder, columns))
         table = GroupedTable(found, pool.rows, columns, Design(strata))
         return Seen(found, table.units, table.add)
-    learnt = member.learnt(pool)
+    learnt = member.learnt_for_many(pool)
     raw = learnt.raw(pool.rows)
     return Seen(learnt, np.abs(raw).max(0), partial(GroupedContrast, learnt, raw))
 

@@ -49,7 +49,7 @@ from kpw_nb.ground.encode import (
 )
 from .effect import Effect, measure_effect
 from ..ground.engine import CHUNK, Engine, one_thread
-from .explain import Difference, column_name, explain, plain
+from .explain import Difference, check_names, column_name, explain, plain
 from ..theory.kernels import median_bandwidth
 from ..ground.errors import InputError, InputWarning, option
 
@@ -902,6 +902,7 @@ def answer_facts(result, asked, alpha, names, rows_are) -> dict:
         **test_facts(result),
         X=X,
         Y=Y,
+        names=list(result.names),
         rows_kept=[len(s) for s in result.samples],
         **table_facts(result.encoding),
         where=found,
@@ -977,7 +978,7 @@ def text_rows(facts: dict, headings=SUMMARY) -> list:
 # %% ../../nbs/compare/11_twosample.ipynb #c101_1
 def effect_at(result, found: Found, confidence: float) -> Effect:
     "How large the difference is, by the result's own seed; `found` says what leads"
-    return measure_effect(
+    effect = measure_effect(
         None,
         *result.samples,
         owner=result.encoding.owner,
@@ -987,6 +988,7 @@ def effect_at(result, found: Found, confidence: float) -> Effect:
         found=found,
         totals=result.totals,
     )
+    return replace(effect, names=result.names)
 
 
 def found_of(result) -> Found:
@@ -1060,6 +1062,8 @@ class KPWTestResult(Result):
         P-values of columns and pairs, if the test has looked at them.
     totals : list or None
         Of each column, its `Total` in X and in Y, if `samples` holds some rows only.
+    names : tuple of str
+        What the samples are called, in text, tables and pictures.
 
     Examples
     --------
@@ -1086,6 +1090,7 @@ class KPWTestResult(Result):
     sizes: tuple
     evidence: Found | None
     totals: list | None
+    names: tuple = ("X", "Y")
 
     def __iter__(self):
         return iter((self.statistic, self.pvalue))
@@ -1118,7 +1123,8 @@ class KPWTestResult(Result):
     @cached_property
     def _difference(self):
         options = dict(owner=self.encoding.owner, totals=self.totals)
-        return explain(self.projector, *self.samples, found=self._found, **options)
+        options |= dict(found=self._found, names=self.names)
+        return explain(self.projector, *self.samples, **options)
 
     @cached_property
     def _effects(self):
@@ -1162,7 +1168,7 @@ class KPWTestResult(Result):
         where: bool | str = True,
         *,
         alpha: float = 0.05,
-        names: tuple = ("X", "Y"),
+        names: tuple | None = None,
         rows_are: str = "named as in your data",
         effect: bool | str | None = None,
     ) -> dict:
@@ -1177,8 +1183,8 @@ class KPWTestResult(Result):
             known already, or takes about a second.
         alpha : float, default 0.05
             The samples differ if p is at most this.
-        names : tuple of str, default ("X", "Y")
-            What the samples are called.
+        names : tuple of str, optional
+            What the samples are called, if not as in `names`.
         rows_are : str, default "named as in your data"
             How rows are named, in words.
         effect : bool or "quick", optional
@@ -1199,6 +1205,7 @@ class KPWTestResult(Result):
         >>> facts["answer"], facts["X"]
         ('The two samples differ (p = 0.0001).', {'name': 'X', 'rows': 20})
         """
+        names = self.names if names is None else names
         return answer_facts(self, (where, effect), alpha, names, rows_are)
 
     @property
@@ -1224,7 +1231,7 @@ class KPWTestResult(Result):
             _, axes = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
         FX, FY = (self.projector.transform(s.values) for s in self.samples)
         plan = exact_transport(FX, FY).plan if FX.shape[1] > 1 else None
-        plot_projections(FX, FY, plan, ax=axes[0])
+        plot_projections(FX, FY, plan, ax=axes[0], names=self.names)
         plot_null(self.null_distribution, self.statistic, self.pvalue, ax=axes[1])
         return axes[0].figure, axes
 
@@ -1585,6 +1592,7 @@ def kpw_test(
     statistic: str = "auto",
     scale: str | None = "auto",
     missing: str = "error",
+    names: tuple = ("X", "Y"),
     rng=None,
     workers=1,
     progress=False,
@@ -1619,6 +1627,8 @@ def kpw_test(
         The unit of numbers: common, unless they share one; None leaves them alone.
     missing : {"error", "indicator", "drop"}, default "error"
         Gaps: refuse them, treat them as information, or leave out their rows.
+    names : pair of str, default ("X", "Y")
+        What the samples are called, in text, tables and pictures.
     rng : int, Generator, SeedSequence or None
         Where everything random comes from; `result.seed` repeats the run.
     workers : int or callable, default 1
@@ -1667,7 +1677,9 @@ def kpw_test(
     >>> result.where().columns["column"].iloc[0].item()
     2
     """
+    called = check_names(names)
     test = KPWTest(method, candidates, combine, statistic)
     test.set_params(train_size=train_size, scale=scale, missing=missing, weigh=weigh)
     run = dict(n_resamples=n_resamples, rng=rng, workers=workers, progress=progress)
-    return test.test(X, Y, strata=strata, clusters=clusters, paired=paired, **run)
+    design = dict(strata=strata, clusters=clusters, paired=paired)
+    return replace(test.test(X, Y, **design, **run), names=called)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from .core import check_choice
+from .core import check_choice, kernel
 from kpw_nb.ground.errors import (
     InputError,
     InputWarning,
@@ -67,6 +67,29 @@ def soften(z) -> np.ndarray:
     return np.clip(z, -_BULK, _BULK) + np.sign(z) * np.log1p(beyond)
 
 # %% ../../nbs/ground/04_encode.ipynb #c008
+@kernel
+def _count_sides(ordered, values, counts):
+    "One search for where a value begins; a second one only if it is there"
+    N = ordered.shape[1]
+    for j in range(values.shape[1]):
+        for i in range(len(values)):
+            value, low, high = values[i, j], 0, N
+            while low < high:
+                middle = (low + high) // 2
+                if ordered[j, middle] < value or value != value:  # a gap comes last
+                    low = middle + 1
+                else:
+                    high = middle
+            below, high = low, N
+            while low < high and ordered[j, low] == value:
+                middle = (low + high) // 2
+                if ordered[j, middle] == value:
+                    low = middle + 1
+                else:
+                    high = middle
+            counts[i, j] = below + low
+
+
 def both_sides(ordered, values) -> np.ndarray:
     """How many of an ordered list are below each value, plus how many are not above.
 
@@ -74,14 +97,10 @@ def both_sides(ordered, values) -> np.ndarray:
     """
     if values.ndim == 1:
         return both_sides(ordered[None], values[:, None])[:, 0]
-    counts, N = np.zeros(values.shape, dtype=np.int64), ordered.shape[1]
-    columns = zip(ordered, np.ascontiguousarray(values.T))
-    for j, (known, column) in enumerate(columns if N else ()):
-        below = np.searchsorted(known, column)
-        # where a run of equal entries ends, one look-up says; a second search would too
-        ends = np.searchsorted(known, known, "right")
-        at = np.minimum(below, N - 1)
-        counts[:, j] = below + np.where(known[at] == column, ends[at], below)
+    lists = np.ascontiguousarray(ordered, dtype=np.float64)
+    entries = np.ascontiguousarray(values, dtype=np.float64)
+    counts = np.zeros(values.shape, dtype=np.int64)
+    _count_sides(lists, entries, counts)
     return counts
 
 # %% ../../nbs/ground/04_encode.ipynb #c010

@@ -140,12 +140,12 @@ def _draw_matches(ax, A, B, pairs):
     ax.set(ylim=(-0.3 * top, top), yticks=ticks)
 
 
-def _draw_line(ax, shown, pairs):
+def _draw_line(ax, shown, pairs, names=("X", "Y")):
     "Two densities; below them the points, and who is matched with whom"
     A, B = shown.FX[:, 0], shown.FY[:, 0]
     edges = np.histogram_bin_edges(np.r_[A, B], 30)
-    for F, name in ((A, "X"), (B, "Y")):
-        ax.hist(F, edges, density=True, alpha=0.6, color=COLOURS[name], label=name)
+    for F, letter, name in zip((A, B), "XY", names):
+        ax.hist(F, edges, density=True, alpha=0.6, color=COLOURS[letter], label=name)
     if pairs is not None:
         _draw_matches(ax, A, B, pairs)
     ax.set(xlabel=shown.names[0], ylabel="density")
@@ -163,7 +163,7 @@ def _draw_arrows(ax, A, B, pairs):
     ax.quiver(*start, *way, color=GREY, alpha=0.5, **look)
 
 
-def _draw_points(ax, shown, pairs):
+def _draw_points(ax, shown, pairs, called=("X", "Y")):
     "Points in a plane or in space, and arrows between them"
     A, B, names = shown
     solid = ax.name == "3d"
@@ -172,8 +172,8 @@ def _draw_points(ax, shown, pairs):
     if pairs is not None:
         _draw_arrows(ax, A, B, pairs)
     look = dict(depthshade=False) if solid else {}
-    for F, name in ((A, "X"), (B, "Y")):
-        ax.scatter(*F.T, s=10, color=COLOURS[name], label=name, **look)
+    for F, letter, name in zip((A, B), "XY", called):
+        ax.scatter(*F.T, s=10, color=COLOURS[letter], label=name, **look)
     ax.set(**dict(zip(("xlabel", "ylabel", "zlabel"), names)))
     if solid:
         ax.locator_params(nbins=4)
@@ -193,7 +193,13 @@ def _check_projections(FX, FY):
 
 # %% ../../nbs/show/01_plots.ipynb #c021
 def plot_projections(
-    FX, FY, plan=None, ax=None, n_lines: int = 150, dims: int = 2
+    FX,
+    FY,
+    plan=None,
+    ax=None,
+    n_lines: int = 150,
+    dims: int = 2,
+    names: tuple = ("X", "Y"),
 ) -> tuple:
     """Two projected samples, and who is matched with whom.
 
@@ -211,6 +217,8 @@ def plot_projections(
         Most arrows to show.
     dims : int, default 2
         Most dimensions to show: 2 or 3.
+    names : tuple of str, default ("X", "Y")
+        What the samples are called.
 
     Returns
     -------
@@ -236,7 +244,7 @@ def plot_projections(
     kind = "3d" if len(shown.names) == 3 else None
     fig, ax = _axes(ax, figsize=(5, 4), subplot_kw=dict(projection=kind))
     draw = _draw_line if len(shown.names) == 1 else _draw_points
-    draw(ax, shown, pairs)
+    draw(ax, shown, pairs, names)
     ax.legend()
     return fig, ax
 

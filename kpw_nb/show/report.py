@@ -48,14 +48,14 @@ _TERMINAL: tuple = (
 _TERMINAL += ("relabellings",)
 
 
-def _row_lines(where):
+def _row_lines(where, names):
     "Leading rows, as pairs of a heading and a text"
     lines = []
-    for letter in "XY":
+    for letter, name in zip("XY", names):
         own = [r for r in where["rows"] if r["sample"] == letter and r["stands_out"]]
         rows = [str(r["row"]) for r in own]
         words = ", ".join(rows[:5]) or "none stands out by itself"
-        lines.append((f"rows of {letter}", words))
+        lines.append((f"rows of {name}", words))
     return lines
 
 
@@ -64,7 +64,7 @@ def answer_text(facts):
     lines, leading = text_rows(facts, _TERMINAL), []
     if facts["different"] and facts["where"]:  # what leads otherwise is noise
         leading = _column_lines(facts)
-        lines += _row_lines(facts["where"])
+        lines += _row_lines(facts["where"], facts["names"])
     if facts["command"]:
         lines.append(("repeat", facts["command"]))
     rows = [f"  {heading:<12}  {text}" for heading, text in lines]
@@ -122,7 +122,7 @@ def _show_dates(axis):
     axis.set_major_formatter(ConciseDateFormatter(ticks))
 
 # %% ../../nbs/show/02_report.ipynb #c034
-def _draw_numbers(figure, name, x, y, dates=False):
+def _draw_numbers(figure, name, x, y, called, dates=False):
     "Both samples of one column: the share of rows in each bin, and of gaps"
     from kpw_nb.show.plots import COLOURS
 
@@ -134,9 +134,9 @@ def _draw_numbers(figure, name, x, y, dates=False):
         ax = figure.subplots()
     known = [values[~g] for values, g in zip((x, y), gaps)]
     edges = _bin_edges(np.concatenate(known), min(30, 5 + int(len(x) ** 0.5)))
-    for values, g, letter in zip(known, gaps, "XY"):
+    for values, g, letter, sample in zip(known, gaps, "XY", called):
         weights = np.full(len(values), 1 / len(g))
-        look = dict(alpha=0.6, color=COLOURS[letter], label=letter)
+        look = dict(alpha=0.6, color=COLOURS[letter], label=_text(sample, 18))
         ax.hist(values, edges, weights=weights, **look)
     ax.set(xlabel=_text(name), ylabel="share of rows")
     if dates and _CALENDAR[0] < edges[0] - 400 and edges[-1] + 400 < _CALENDAR[1]:
@@ -164,14 +164,15 @@ def _level_shares(x, y, most=8):
     return names, shares
 
 # %% ../../nbs/show/02_report.ipynb #c036_2
-def _draw_levels(figure, name, x, y):
+def _draw_levels(figure, name, x, y, called):
     "Both samples of a category: the share of each level"
     from kpw_nb.show.plots import COLOURS
 
     names, shares = _level_shares(x, y)
     ax, place = figure.subplots(), np.arange(len(names))
     for k, letter in enumerate("XY"):
-        look = dict(height=0.38, alpha=0.6, color=COLOURS[letter], label=letter)
+        look = dict(alpha=0.6, color=COLOURS[letter], label=_text(called[k], 18))
+        look |= dict(height=0.38)
         ax.barh(place + 0.2 * (2 * k - 1), shares[k], **look)
     ax.set_yticks(place, [_text(n, 18) for n in names])
     ax.invert_yaxis()
@@ -207,16 +208,16 @@ def _coordinate(values, levels):
     return found + np.random.default_rng(0).uniform(-0.3, 0.3, len(found))
 
 # %% ../../nbs/show/02_report.ipynb #c040
-def _draw_pair(figure, names, X, Y):
+def _draw_pair(figure, names, X, Y, called):
     "Both samples in the plane of two columns"
     from kpw_nb.show.plots import COLOURS
 
     ax = figure.subplots()
     levels = [_levels_of(x, y) for x, y in zip(X, Y)]
-    for letter, two in (("X", X), ("Y", Y)):
+    for letter, two, sample in zip("XY", (X, Y), called):
         points = [_coordinate(values, known) for values, known in zip(two, levels)]
-        look = dict(s=7, alpha=0.6, linewidths=0, color=COLOURS[letter], label=letter)
-        ax.scatter(*points, **look)
+        look = dict(s=7, alpha=0.6, linewidths=0, color=COLOURS[letter])
+        ax.scatter(*points, label=_text(sample, 18), **look)
     for axis, name, known in zip((ax.xaxis, ax.yaxis), names, levels):
         axis.set_label_text(_text(column_name(name)))
         if known is not None and len(known) <= 8:
@@ -236,7 +237,7 @@ def _as_words(values):
     return words[np.where(np.isnan(values), 2, values).astype(int)]
 
 
-def _draw_column(figure, name, kind, tables):
+def _draw_column(figure, name, kind, tables, called):
     "Both samples of one column, as fits its kind"
     x, y = (t.column(name) for t in tables)
     if kind == "date":
@@ -244,9 +245,9 @@ def _draw_column(figure, name, kind, tables):
     if kind == "boolean":
         x, y = _as_words(x), _as_words(y)
     if kind in ("boolean", "category"):
-        return _draw_levels(figure, column_name(name), x, y)
+        return _draw_levels(figure, column_name(name), x, y, called)
     words = column_name(name) + " (s)" * (kind == "duration")
-    return _draw_numbers(figure, words, x, y, kind == "date")
+    return _draw_numbers(figure, words, x, y, called, kind == "date")
 
 # %% ../../nbs/show/02_report.ipynb #c043
 def _as_numbers(values):
@@ -256,12 +257,12 @@ def _as_numbers(values):
     return values.astype("datetime64[D]")
 
 
-def _draw_two(figure, name, tables):
+def _draw_two(figure, name, tables, called):
     "Both samples in the plane of a pair of columns, at most a thousand rows of each"
     names = _pair_of(name, tables[0].names)
     some = [t.take(spread(len(t), 1000)) for t in tables]
     both = [[_as_numbers(t.column(c)) for c in names] for t in some]
-    _draw_pair(figure, names, *both)
+    _draw_pair(figure, names, *both, called)
 
 # %% ../../nbs/show/02_report.ipynb #c044_1
 def pair_words(pair, effect):
@@ -270,7 +271,7 @@ def pair_words(pair, effect):
     return f"{two} {effect}" if effect.startswith("go ") else f"{two}: {effect}"
 
 # %% ../../nbs/show/02_report.ipynb #c044
-def _column_picture(column, tables):
+def _column_picture(column, tables, names):
     "One leading column, or a pair"
     name, kind, effect = column.column, column.kind, column.effect
     if kind == "pair":
@@ -283,8 +284,8 @@ def _column_picture(column, tables):
 
     def draw(figure):
         if kind == "pair":
-            return _draw_two(figure, name, tables)
-        return _draw_column(figure, name, kind, tables)
+            return _draw_two(figure, name, tables, names)
+        return _draw_column(figure, name, kind, tables, names)
 
     return _picture(draw, alt, f"{caption} (p = {column.pvalue:.3g})", (3.6, 2.7))
 
@@ -293,7 +294,7 @@ def _column_pictures(result, most=3):
     "The leading columns and pairs"
     tables = [sample_columns(sample) for sample in result.samples]
     leading = result.where().columns.head(most).itertuples(index=False)
-    return [_column_picture(column, tables) for column in leading]
+    return [_column_picture(column, tables, result.names) for column in leading]
 
 # %% ../../nbs/show/02_report.ipynb #c045
 def _pictures(result):
@@ -303,10 +304,10 @@ def _pictures(result):
     drawn = [s.take(spread(len(s), 1000)) for s in result.samples]
     projected = [result.projector.transform(s.values) for s in drawn]
     projection = _picture(
-        lambda f: plot_projections(*projected, ax=f.subplots()),
+        lambda f: plot_projections(*projected, ax=f.subplots(), names=result.names),
         "The projected points of both samples",
-        "What the projector makes of X (blue) and Y (vermilion). Where "
-        "the colours part, the samples differ.",
+        "What the projector makes of {} (blue) and {} (vermilion). Where "
+        "the colours part, the samples differ.".format(*result.names),
         (5, 3.6),
     )
     seen = (result.null_distribution, result.statistic, result.pvalue)
@@ -388,13 +389,15 @@ def _row_tables(facts, most=_ROWS):
     "A table of rows for each sample"
     kinds = {e["column"]: e["kind"] for e in facts["encoding"]}
     sides = []
-    for letter in "XY":
+    names = facts["names"]
+    for letter, called, other in zip("XY", names, names[::-1]):
         own = [r for r in facts["where"]["rows"] if r["sample"] == letter]
         rows = [r for r in own if r["stands_out"]]
         rows = [
             r | dict(shown=_value(r["value"], kinds[r["unusual"]])) for r in rows[:most]
         ]
-        sides.append(dict(sample=letter, name=facts[letter]["name"], rows=rows))
+        name = facts[letter]["name"]
+        sides.append(dict(sample=called, other=other, name=name, rows=rows))
     return sides
 
 # %% ../../nbs/show/02_report.ipynb #c053
@@ -413,7 +416,8 @@ def _settings_rows(facts):
         ("gaps", _GAP_WORDS[units["missing"]]),
     ]
     if any(units["dropped_rows"]):
-        lost = "{:,} of X, {:,} of Y".format(*units["dropped_rows"])
+        counts = zip(units["dropped_rows"], facts["names"])
+        lost = ", ".join(f"{count:,} of {name}" for count, name in counts)
         rows.append(("rows with gaps left out", lost))
     rows += [
         (name, name_some(value, 40) if isinstance(value, (list, tuple)) else value)

@@ -190,6 +190,7 @@ def _tested(args):
         missing=args.missing,
         method=args.method,
         n_resamples=args.n_resamples,
+        names=samples.names if args.names else ("X", "Y"),
         rng=args.seed,
         workers=args.workers,
         progress=wants_bar(args),
