@@ -425,3 +425,24 @@ def test_ties_prove_nothing():
     coins = gen.integers(0, 2, (400, 3)).astype(float)
     assert share_seen(row_marks(coins[:200]), coins[200:]) <= 0
     assert share_seen(row_marks(VALUES), -VALUES - 1) == 0
+
+
+class Remote:
+    "What Spark or Ray hand out: rows that are elsewhere"
+
+    def __init__(self, *methods):
+        vars(self).update({name: list for name in methods})
+
+
+@pytest.mark.parametrize(
+    "methods, remedy",
+    [
+        (("collect", "toArrow"), r"pass X\.toArrow\(\)"),
+        (("to_arrow_refs",), "write it as Parquet"),
+    ],
+)
+def test_frames_of_a_cluster_say_how_to_hand_them_over(methods, remedy):
+    """`collect()` of Spark gives a list of rows without names. Mutation: one remedy for
+    all lazy frames."""
+    with pytest.raises(TypeError, match=remedy):
+        as_samples(Remote(*methods), np.ones((5, 2)))

@@ -1,6 +1,7 @@
 "Samples of any size: shares of rows, sums, blocks, dask, level, a worker that dies"
 
 import math
+import os
 import pickle
 
 import numpy as np
@@ -419,3 +420,35 @@ def test_all_rows_from_dask_too():
     one, two = (r.totals[2][1].mean for r in (base, lazy))
     assert one == pytest.approx(two, rel=1e-12)
     assert np.array_equal(base.evidence.pvalues, lazy.evidence.pvalues)
+
+
+@pytest.mark.parametrize("what", ["frame", "arrow files"])
+def test_the_whole_answer_from_a_real_cluster(what, tmp_path):
+    """Two processes of a cluster: p-value, columns, pairs and effects are those of the
+    same rows in memory, for numbers, texts, truth values and gaps. Mutation: totals
+    of arrays only."""
+    distributed = pytest.importorskip("distributed")
+    dd = pytest.importorskip("dask.dataframe")
+    g = np.random.default_rng(4)
+    A, B = mixed(6000, g), mixed(5000, g)
+    B["a"] *= 1.3
+    options = dict(kept=800, missing="indicator")
+    base = KPWTest("stream", **options).test(A, B, n_resamples=99, rng=0)
+    places = dict(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with (
+        distributed.LocalCluster(processes=True, **places) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        workers = {pid for pid in client.run(os.getpid).values()}
+        assert len(workers - {os.getpid()}) == 2
+        lazy = [dd.from_pandas(frame, npartitions=3) for frame in (A, B)]
+        if what == "arrow files":
+            for name, frame in (("x", A), ("y", B)):
+                dd.from_pandas(frame, npartitions=3).to_parquet(tmp_path / name)
+            lazy = [dd.read_parquet(tmp_path / name) for name in "xy"]
+        found = KPWTest("auto", **options).test(*lazy, n_resamples=99, rng=0)
+        where, effect = found.where(), found.effect()
+    assert found.method == "stream" and same(base, found)
+    assert where.columns.equals(base.where().columns)
+    assert effect.auc == base.effect().auc and effect.interval == base.effect().interval
+    pd.testing.assert_frame_equal(effect.columns, base.effect().columns, rtol=1e-12)

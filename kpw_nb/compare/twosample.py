@@ -479,6 +479,9 @@ def _evidence(statistic, rows):
     return None
 
 # %% ../../nbs/compare/11_twosample.ipynb #c026_8
+ENUMERATED = 1024  # relabellings at most, as of ten pairs, of which all are looked at
+
+
 def _relabelled(statistic, relabelling, plan, weights, most, **run) -> Relabelled:
     "Values of each candidate, for as many relabellings as asked, or as it takes"
 
@@ -490,7 +493,9 @@ def _relabelled(statistic, relabelling, plan, weights, most, **run) -> Relabelle
         _, values = look(np.vstack([observed, null]))
         return permutation_pvalue(values[0], values[1:])
 
-    if run["n_resamples"] == "auto":
+    if run["n_resamples"] == "auto" and relabelling.count <= ENUMERATED:
+        run |= dict(n_resamples=int(relabelling.count) - 1)
+    elif run["n_resamples"] == "auto":
         run |= dict(n_resamples=most, stop=ladder(pvalue))
     found = resample(statistic, relabelling, **run)
     rows, values = look(found.rows)
@@ -1266,7 +1271,7 @@ def _result(plan, outcome, seed, clock, encoder, design, asked):
     p = permutation_pvalue(statistic, null)
     reached = round(p * (1 + len(null))) - 1
     interval = (p, p) if found.complete else pvalue_interval(reached, len(null))
-    if asked == "auto":
+    if asked == "auto" and design.relabelling.count > ENUMERATED:
         p = min(p, bound_on_ladder(len(null)))
     table = _table(outcome.family, found.rows)
     explainer = outcome.shown_by(_explainer(table, outcome.family))

@@ -230,7 +230,11 @@ def _check_is_table(X, name):
         remedy = f"pass {name}.toarray(), a dense array"
         raise TypeError(f"{name} is a sparse matrix; {remedy}.")
     if hasattr(X, "collect") and not hasattr(X, "shape"):
-        raise TypeError(f"{name} is a lazy frame; pass {name}.collect().")
+        how = "toArrow" if hasattr(X, "toArrow") else "collect"  # Spark's, or polars'
+        raise TypeError(f"{name} is a lazy frame; pass {name}.{how}().")
+    if hasattr(X, "to_arrow_refs"):
+        remedy = "write it as Parquet, and pass pyarrow.dataset.dataset(folder)"
+        raise TypeError(f"{name} is a Ray dataset; {remedy}.")
     if isinstance(X, (set, dict)) or hasattr(X, "__next__") or hasattr(X, "groups"):
         remedy = "pass a data frame, an array or a list of rows"
         raise TypeError(f"{name} is a {type(X).__name__}, not a table; {remedy}.")
