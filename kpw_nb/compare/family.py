@@ -262,9 +262,17 @@ class Density(Member):
 
     quantile, share = 0.5, 1.0  # of the distances, for the width of the kernel
 
+    step = 1  # of the landmarks each
+
+    def learnt_for_many(self, pool):
+        few = copy(self)
+        few.step = 2
+        return few.learnt(pool)
+
     def learn(self, pool):
         far = distance_quantile(pool.points, "cityblock", self.quantile)
-        found = LandmarkMap(Laplace(self.share * far), pool.points)
+        points = pool.points[:: self.step]
+        found = LandmarkMap(Laplace(self.share * far), points)
         self.kernel = partial(at_landmarks, found.kernel, found.points)
         self.matrix = found.matrix
 

@@ -67,7 +67,13 @@ def share_rows(n: int, m: int, kept: int = KEPT) -> tuple:
     total = sum(used)
     rest = total - kept
     size = max(-(-rest // GROUPS), 1)
-    groups = [u * rest // (total * size) for u in used]
+    parts = [u * rest / (total * size) for u in used]
+    groups = [round(part) for part in parts]
+    low = [max(u * kept // (2 * total), 1) for u in used]  # rows outside of groups
+    if sum(groups) > GROUPS or any(
+        u - g * size < k for u, g, k in zip(used, groups, low)
+    ):
+        groups = [u * rest // (total * size) for u in used]
     if min(groups) < 1:
         groups = [0, 0]
     return tuple(Share(u, g, size) for u, g in zip(used, groups))
