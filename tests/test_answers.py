@@ -204,3 +204,24 @@ def test_few_pairs_are_enumerated():
     assert len({result.pvalue for result in found}) == 1
     two = kpw_test(np.arange(6.0)[:, None], np.arange(20.0, 26)[:, None], rng=0)
     assert two.n_resamples == 923 and two.pvalue == 2 / 924
+
+
+def test_a_wide_table_is_looked_at_once(monkeypatch):
+    """27 + 27 rows of 3,000 columns, by counting: p-value, columns and effects make the
+    features of a column once, and once more of the few that are shown. Mutation:
+    evidence that is made anew by `where()` or `effect()`."""
+    from kpw_nb.compare import evidence
+
+    made, features = [0], evidence.number_features
+
+    def counted(values):
+        made[0] += 1
+        return features(values)
+
+    monkeypatch.setattr(evidence, "number_features", counted)
+    X, Y = normal(5, 27, 3000)
+    Y[:, 7] += 4
+    result = kpw_test(X, Y, rng=0)
+    assert result.where().columns["column"].iloc[0] == 7
+    assert result.effect().columns["column"].iloc[0] == 7
+    assert made[0] <= 3000 + 50
