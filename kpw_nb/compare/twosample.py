@@ -892,6 +892,7 @@ def visible_facts(result, alpha) -> tuple:
 def answer_facts(result, asked, alpha, names, rows_are) -> dict:
     "Everything that an answer states, as plain data"
     where, effect = asked
+    names = names or result.names
     effect = where if effect is None else effect
     found = None
     if where is True or (where == "quick" and where_is_quick(result)):
@@ -1006,6 +1007,13 @@ def found_of(result) -> Found:
             run["design"] = result.design
         found = find_evidence(X, Y, columns_of(result.encoding.owner), **run)
     return found._replace(pvalues=np.maximum(found.pvalues, result.pvalue))
+
+
+def difference_of(result, found: Found) -> Difference:
+    "Rows and columns in which the samples differ"
+    options = dict(owner=result.encoding.owner, totals=result.totals)
+    options |= dict(found=found, names=result.names)
+    return explain(result.projector, *result.samples, **options)
 
 # %% ../../nbs/compare/11_twosample.ipynb #c036_n
 def is_unanswered(result, alpha: float) -> bool:
@@ -1127,9 +1135,7 @@ class KPWTestResult(Result):
 
     @cached_property
     def _difference(self):
-        options = dict(owner=self.encoding.owner, totals=self.totals)
-        options |= dict(found=self._found, names=self.names)
-        return explain(self.projector, *self.samples, **options)
+        return difference_of(self, self._found)
 
     @cached_property
     def _effects(self):
@@ -1210,7 +1216,6 @@ class KPWTestResult(Result):
         >>> facts["answer"], facts["X"]
         ('The two samples differ (p = 0.0001).', {'name': 'X', 'rows': 20})
         """
-        names = self.names if names is None else names
         return answer_facts(self, (where, effect), alpha, names, rows_are)
 
     @property
