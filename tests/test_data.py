@@ -31,6 +31,15 @@ from kpw_nb.study.problems import (
     mnist_digits,
 )
 
+
+def test_the_data_sets_have_an_address_that_stays():
+    import kpw_nb.data
+
+    names = kpw_nb.data.__all__
+    assert names == ["load_mnist", "load_msrc12"]
+    assert all(getattr(kpw_nb.data, n) is getattr(module, n) for n in names)
+
+
 SYNTHETIC = {
     "diag": partial(make_gaussian_shift, D=5),
     "rotated": partial(make_gaussian_shift, D=5, kind="rotated"),
