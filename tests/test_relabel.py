@@ -409,7 +409,7 @@ def test_ctrl_c_with_threads():
         (dict(workers=0), ValueError, "workers must not be 0"),
         (dict(workers=None), TypeError, "workers must be an integer"),
         (dict(batch=0), ValueError, "batch must be at least 1"),
-        (dict(workers=lambda f, tasks: []), ValueError, "fewer results"),
+        (dict(workers=lambda f, tasks: []), ValueError, "it lost"),
         (dict(statistic=None), TypeError, "statistic must be a function"),
         (dict(statistic=lambda o: 1.0), ValueError, "got shape"),
         (dict(statistic=lambda o: np.zeros(3)), ValueError, "got shape"),

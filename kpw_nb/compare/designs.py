@@ -27,7 +27,7 @@ from kpw_nb.ground.errors import (
     sample_mark,
     verbatim,
 )
-from ..ground.table import Columns, called, in_kinds, the_column
+from ..ground.table import Columns, called, check_shape, in_kinds, the_column
 
 # %% ../../nbs/compare/02_designs.ipynb #c010
 def averages(codes) -> csr_array:
@@ -319,6 +319,8 @@ def _check_paired(clusters: Named, n: int):
 # %% ../../nbs/compare/02_designs.ipynb #c025_2
 def _check_equal(X: Columns, Y: Columns):
     "Row i goes with row i"
+    for part in (X, Y):
+        check_shape((len(part), len(part.names)), part.name, 2)
     if len(X) != len(Y):
         raise InputError(
             f"pairs are row i of {{X}} and row i of {{Y}}, but {{X}} has {len(X)} rows "

@@ -747,16 +747,7 @@ _ALONE = Engine()
 def compare_all(screen: Screen, exchanges, n_resamples, seed, engine=_ALONE) -> list:
     "Many comparisons, each in its own task, in their order"
     run, tasks = partial(compare, screen, n_resamples, seed), list(enumerate(exchanges))
-    found = engine.run(run, tasks, total=len(tasks), desc="comparisons")
-    found = sorted(found, key=lambda one: one.number)
-    if [one.number for one in found] != list(range(len(tasks))):
-        raise InputError(
-            f"workers must work like map: it gave {len(found)} results for "
-            f"{len(tasks)} comparisons",
-            "return one result for each task",
-            argument="workers",
-        )
-    return found
+    return list(engine.run(run, tasks, desc="comparisons"))
 
 # %% ../../nbs/compare/12_groups.ipynb #c017
 class Look(NamedTuple):

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..ground.errors import InputError
-from ..ground.core import Result, check_choice, check_number
-from ..ground.core import later_seeds, spawn_seeds
+from ..ground.core import MOST_RESAMPLES, Result, check_choice
+from ..ground.core import check_number, later_seeds, spawn_seeds
 from ..ground.engine import Engine, one_thread
 
 # %% ../../nbs/compare/01_relabel.ipynb #c011
@@ -63,7 +63,8 @@ class Relabelling:
 
     def keys(self, n_resamples: int, rng=None) -> tuple:
         "One key for each relabelling wanted, and whether these are all there are"
-        n_resamples = check_number(n_resamples, "n_resamples", 1, integer=True)
+        most = MOST_RESAMPLES
+        n_resamples = check_number(n_resamples, "n_resamples", 1, most, integer=True)
         if self.count - 1 > max(n_resamples, _LISTED):
             return later_seeds(rng, n_resamples), False
         g = np.random.default_rng(spawn_seeds(rng, 1)[0])
@@ -292,7 +293,8 @@ def permutation_pvalue(observed, null):
 # %% ../../nbs/compare/01_relabel.ipynb #c029
 def check_resamples(n_resamples: int, alpha: float = 0.05) -> float:
     "The smallest p-value of so many permutations; a warning if it is above `alpha`"
-    n_resamples = check_number(n_resamples, "n_resamples", 1, integer=True)
+    most = MOST_RESAMPLES
+    n_resamples = check_number(n_resamples, "n_resamples", 1, most, integer=True)
     alpha = check_number(alpha, "alpha", 0, 1, open_low=True)
     smallest = 1 / (1 + n_resamples)
     if smallest > alpha * (1 + 1e-12):
@@ -384,11 +386,6 @@ def _collect(results, null, observed, stop):
         if not done:
             raise
         return done, True
-    if done < len(null):
-        raise InputError(
-            "workers must work like map: it returned fewer results than it was given "
-            "tasks."
-        )
     return done, False
 
 # %% ../../nbs/compare/01_relabel.ipynb #c039

@@ -1668,6 +1668,8 @@ def kpw_test(
     The p-value is (1 + b)/(1 + N), where b of N relabellings reach the observed value:
     under the null hypothesis it is at most α with probability at most α, for every n, m
     and N. Rows must be independent of each other, unless the design says otherwise.
+    The same call repeats to the last bit. Relabellings are drawn by the place of a row:
+    in another order, or with X and Y exchanged, p moves within its `interval`.
 
     References
     ----------

@@ -28,6 +28,14 @@ from numba.extending import intrinsic, register_jitable
 from .errors import InputError, verbatim
 
 # %% ../../nbs/ground/01_core.ipynb #c005_b
+def _as_float(value):
+    "A real number as a float; infinite if no float is so large"
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 @overload
 def check_number(
     value, name: str, low=..., high=..., *, integer: Literal[True], open_low=...
@@ -48,9 +56,9 @@ def check_number(
     if not fits or isinstance(value, (bool, np.bool_)):
         wanted, got = "an integer" if integer else "a number", type(value).__name__
         raise TypeError(f"{name} must be {wanted}, got {value!r} of type {got}.")
-    value = int(value) if integer else float(value)
+    value = int(value) if integer else _as_float(value)
     enough = low < value if open_low else low <= value
-    if not (enough and value <= high and math.isfinite(value)):
+    if not (enough and value <= high and abs(value) < math.inf):
         left = f"greater than {low}" if open_low else f"at least {low}"
         right = "" if high == math.inf else f" and at most {high}"
         raise InputError(f"{name} must be {left}{right}, got {value}", argument=name)
@@ -67,6 +75,7 @@ def check_choice(value, name: str, options) -> str:
 
 # %% ../../nbs/ground/01_core.ipynb #c009
 TINY = 1e-300  # a divisor that is never zero
+MOST_RESAMPLES = 10**6  # each is a task with a seed of its own: half a gigabyte
 
 # %% ../../nbs/ground/01_core.ipynb #c012
 def as_rng(rng=None) -> np.random.Generator:

@@ -31,11 +31,13 @@ from kpw_nb.ground.sample import (
     spread,
 )
 from kpw_nb.ground.table import (
+    LARGEST,
     Columns,
     called,
     check_trained,
     common_kind,
     has_names,
+    in_range,
     in_kinds,
     leave_out,
     match_columns,
@@ -279,10 +281,17 @@ def _infinity_error(columns):
 
 
 def check_values(missing, *tables):
-    "Raise for an infinity and, unless gaps become coordinates, for a gap"
+    "Raise for infinite and huge numbers and, unless gaps become coordinates, for a gap"
     for table in tables:
         if np.isinf(table.numbers).any():
             raise _infinity_error(table)
+        if not (np.abs(table.numbers) > LARGEST).any():
+            continue
+        raise InputError(
+            f"{sample_mark(table.name)} contains numbers beyond {LARGEST:g}",
+            "divide the column by its scale",
+            sample=table.name,
+        )
     if missing != "indicator":
         check_gaps(*tables)
 
@@ -424,7 +433,7 @@ class Encoder:
         "(n, D) points"
         if (columns.names, columns.kinds) != (self.names, self.kinds):
             columns = as_learnt(columns, self.names, self.kinds)
-        if columns.texts or not np.isfinite(columns.numbers).all():
+        if columns.texts or not in_range(columns.numbers):
             check_values(self.missing, columns)
         learnt, points = self.learnt, columns.numbers
         plain = self.scale is None and not learnt.categories
@@ -593,7 +602,7 @@ def problems_of(X: Columns, Y: Columns, A, missing="error") -> list:
         except InputError as error:
             found.append(error)
 
-    if X.texts or not np.isfinite(A).all():
+    if X.texts or not in_range(A):
         attempt(check_values, missing, X, Y)
     numbers = [c for c, kind in zip(X.names, X.kinds) if kind != "category"]
     plain = {c for c, kind in zip(X.names, X.kinds) if kind == "number"}

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -139,11 +139,14 @@ def _in_chunks(pool, f, tasks):
             yield from pool(f(task) for task in chunk)
 
 # %% ../../nbs/ground/07_engine.ipynb #c020_1
+_MOST_WORKERS = 1000
+
+
 def as_mapper(workers, backend: str = "threads", ordered: bool = True) -> Callable:
     "`workers` as a map-like function that gives results as they are ready"
     if callable(workers):
         return workers
-    k = check_number(workers, "workers", integer=True)
+    k = check_number(workers, "workers", -_MOST_WORKERS, _MOST_WORKERS, integer=True)
     if k == 0:
         raise InputError(
             "workers must not be 0; use 1 for no parallelism, -1 for all cores, or a "
@@ -166,14 +169,16 @@ def as_mapper(workers, backend: str = "threads", ordered: bool = True) -> Callab
 
 # %% ../../nbs/ground/07_engine.ipynb #c021
 @dataclass(frozen=True)
-class _Alone:
-    "A function that runs with one BLAS thread (a class, so that it pickles)"
+class _Numbered:
+    """A function of a number and a task, that runs with one BLAS thread and gives the
+    number back (a class, so that it pickles)"""
 
     function: Callable
 
     def __call__(self, task):
+        number, given = task
         with one_thread():
-            return self.function(task)
+            return number, self.function(given)
 
 # %% ../../nbs/ground/07_engine.ipynb #c021_1
 def _cancel(results):
@@ -181,6 +186,41 @@ def _cancel(results):
     with warnings.catch_warnings():  # joblib's advice: we know
         warnings.filterwarnings("ignore", message=".*tasks .*(not used|cancelled)")
         results.close()
+
+# %% ../../nbs/ground/07_engine.ipynb #c021_2
+def _workers_error(problem):
+    "The error for a map of the user's own that is none"
+    return InputError(
+        f"workers must work like map: {problem}",
+        "return one result for each task",
+        argument="workers",
+    )
+
+
+def _check_pair(pair):
+    "Raise if this is not what `_Numbered` returned"
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        raise _workers_error("it did not return what the function returned")
+
+# %% ../../nbs/ground/07_engine.ipynb #c021_3
+def _each_once(results, count, ordered):
+    "Results of the tasks 0, ..., count - 1, each once; in their order, or as they come"
+    missing, kept, first = set(range(count)), {}, 0
+    for pair in results if isinstance(results, Iterable) else [results]:
+        _check_pair(pair)
+        number, result = pair
+        if number not in missing:
+            raise _workers_error("it gave a result twice")
+        missing.remove(number)
+        if not ordered:
+            yield result
+            continue
+        kept[number] = result
+        while first in kept:
+            yield kept.pop(first)
+            first += 1
+    if missing:
+        raise _workers_error(f"it lost {len(missing)} of {count} results")
 
 # %% ../../nbs/ground/07_engine.ipynb #c023
 @dataclass(frozen=True)
@@ -247,9 +287,13 @@ class Engine:
         total = len(tasks) if total is None else total
         with one_thread(), progress_bar(self.progress, total, desc) as tick:
             # what runs here is inside this context; a worker opens its own
-            results = mapper(function if mapper is map else _Alone(function), tasks)
+            if mapper is map:
+                results = found = map(function, tasks)
+            else:
+                results = mapper(_Numbered(function), list(enumerate(tasks)))
+                found = _each_once(results, len(tasks), self.ordered)
             try:
-                for result in results:
+                for result in found:
                     yield result  # first used (stored, say), then counted as done
                     if self.progress:
                         tick(1 if weight is None else weight(result))

@@ -143,18 +143,47 @@ def _member(archive, name):
     return members[0]
 
 # %% ../../nbs/ground/05_files.ipynb #c019_b
+_ROOM = 2**29  # bytes that every packed file may fill; a larger one, 100 times its size
+
+
+def _room(f):
+    "How many bytes the open packed file `f` may unpack to"
+    size = f.seek(0, os.SEEK_END)
+    f.seek(0)
+    return max(_ROOM, 100 * size)
+
+
+def _check_room(size, room, name):
+    "Raise if so many bytes are more than a packed file may fill"
+    if size > room:
+        problem = f"{name} unpacks to more than {room >> 20} MB, hardly a table"
+        raise InputError(problem, "unpack it and give the table itself")
+
+
+def _unpack(f, room, name):
+    "The bytes of an unpacked file"
+    content = f.read(room + 1)
+    _check_room(len(content), room, name)
+    return content
+
+# %% ../../nbs/ground/05_files.ipynb #c019_d
 def _unpacked(file):
     "The table in a gz file, named like x.csv.gz, or in a zip archive"
     with _reading(file.name, _PACK), file.open() as f:
+        room = _room(f)
         if file.suffix == ".gz":
             kind = Path(Path(file.name).stem).suffix.lower()
             _check_kind(file.name, kind)
-            return InputFile(file.name, gzip.decompress(f.read()), kind, file)
+            with gzip.open(f) as packed:
+                content = _unpack(packed, room, file.name)
+            return InputFile(file.name, content, kind, file)
         with zipfile.ZipFile(f) as archive:
             member = _member(archive, file.name)
             kind = Path(member).suffix.lower()
             _check_kind(f"{file.name}, {member}", kind)
-            return InputFile(file.name, archive.read(member), kind, file)
+            with archive.open(member) as packed:
+                content = _unpack(packed, room, file.name)
+            return InputFile(file.name, content, kind, file)
 
 # %% ../../nbs/ground/05_files.ipynb #c020
 def input_file(path, content=None):
@@ -530,8 +559,12 @@ def _arrays(file):
         if not f.read(6).startswith(_MAGIC[file.suffix]):
             problem = f"{file.name} is not an {kind} file, whatever its name says"
             raise InputError(problem, _ARRAY)
-        f.seek(0)
+        room = _room(f)
         if kind == "npz":
+            with zipfile.ZipFile(f) as archive:
+                sizes = [member.file_size for member in archive.infolist()]
+            _check_room(sum(sizes), room, file.name)
+            f.seek(0)
             with np.load(f, allow_pickle=False) as arrays:
                 return {k: _matrix(arrays[k], file.name) for k in arrays.files}
         source, mode = (file.name, "r") if file.content is None else (f, None)

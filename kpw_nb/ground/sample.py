@@ -18,6 +18,7 @@ import numpy as np
 from .core import as_rng, check_number
 from .errors import InputError, sample_mark, verbatim
 from kpw_nb.ground.table import (
+    LARGEST,
     Columns,
     Piece,
     check_shape,
@@ -132,6 +133,22 @@ def as_columns(T, name, min_points: int = 0) -> Columns:
     return replace(found, name=name)
 
 # %% ../../nbs/ground/03_sample.ipynb #c013
+def check_magnitude(sample, largest=LARGEST):
+    "Raise for a number so large that a sum overflows"
+    if (np.abs(sample.values) <= largest).all():
+        return
+    i, j = np.argwhere(np.abs(sample.values) > largest)[0]
+    column = j if sample.columns is None else sample.columns[j]
+    raise InputError(
+        f"{sample_mark(sample.name)} contains a number beyond {largest:g} in row "
+        f"{verbatim(sample.rows[i])}, {the_column(column)}",
+        "divide each column by its scale",
+        sample=sample.name,
+        row=sample.rows[i],
+        column=column,
+    )
+
+
 def _not_finite(sample):
     "The error for gaps and infinities: it names the row and column of the first"
     bad = np.argwhere(~np.isfinite(sample.values))
@@ -188,6 +205,7 @@ def as_sample(X, name: str = "X", min_points: int = 2, start: int = 0) -> Sample
     check_shape(sample.values.shape, name, min_points)
     if not np.isfinite(sample.values).all():
         raise _not_finite(sample)
+    check_magnitude(sample)
     return sample
 
 # %% ../../nbs/ground/03_sample.ipynb #c016

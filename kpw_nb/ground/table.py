@@ -226,6 +226,8 @@ def _check_is_table(X, name):
             f"read the table first, for example with pandas.read_csv({name})",
             sample=name,
         )
+    if hasattr(X, "dask"):
+        raise TypeError(f"{name} is a Dask collection; pass {name}.compute().")
     if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
         remedy = f"pass {name}.toarray(), a dense array"
         raise TypeError(f"{name} is a sparse matrix; {remedy}.")
@@ -283,6 +285,14 @@ def check_shape(shape: tuple, name: str, min_points: int = 0):
         )
 
 # %% ../../nbs/ground/02_table.ipynb #c018
+LARGEST = 1e302  # sums of larger numbers may overflow
+
+
+def in_range(A) -> bool:
+    "Are all numbers finite, and small enough for sums?"
+    return A.size == 0 or bool(A.max() <= LARGEST and A.min() >= -LARGEST)
+
+
 def _as_matrix(X, name):
     "An array with rows and columns; of objects, not of texts, if rows are mixed"
     try:

@@ -6,6 +6,7 @@
 __all__ = ['main']
 
 # %% ../../nbs/show/09_cli.ipynb #c003
+import errno
 import os
 import sys
 import traceback
@@ -48,11 +49,24 @@ def _parser():
     return parser
 
 # %% ../../nbs/show/09_cli.ipynb #c068_a
+def _forget_output():
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _no_output(error):
+    "The exit code if what is printed finds no place"
+    _forget_output()
+    say(f"the output cannot be written ({error.strerror}); free some space")
+    return 2
+
+
 def _report(error):
     "Print what is wrong; the exit code"
     if isinstance(error, InputError):
         say(error.render(flag))
         return 2
+    if getattr(error, "errno", None) == errno.ENOSPC and error.filename is None:
+        return _no_output(error)
     if isinstance(error, MemoryError):
         say("not enough memory; use fewer rows, or choose columns with --columns")
         return 2
@@ -87,13 +101,7 @@ def _flush():
         _forget_output()
         return 141
     except OSError as e:
-        _forget_output()
-        say(f"the output cannot be written ({e.strerror}); free some space")
-        return 2
-
-
-def _forget_output():
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _no_output(e)
 
 # %% ../../nbs/show/09_cli.ipynb #c071_a
 def _can_print() -> bool:

@@ -160,8 +160,12 @@ class SampleSize(Result):
         return rows + [("note", self.note)] * bool(self.note)
 
 # %% ../../nbs/study/04_planning.ipynb #c095
-def _check_search(power, n_start, n_max, options):
-    "A power that can be reached, room to search for it, and independent trials"
+def _check_search(test, power, n_start, n_max, options):
+    "A test, a power that can be reached, room to search for it, and independent trials"
+    if isinstance(test, type) or not callable(getattr(test, "test", None)):
+        raise TypeError(
+            f"test must be an object with a method test(X, Y), got {test!r}."
+        )
     check_number(power, "power", 0.01, 0.99)
     check_number(n_start, "n_start", 4, integer=True)
     check_number(n_max, "n_max", 2 * n_start, integer=True)
@@ -361,7 +365,7 @@ def sample_size(
     >>> 20 < sample_size(EnergyTest(), sampler, **options).n < 200
     True
     """
-    _check_search(power, n_start, n_max, options)
+    _check_search(test, power, n_start, n_max, options)
     check_store(options.get("store"), rng)
     clock, asked = Clock(max_seconds), DesignOptions(strata, clusters, paired)
     settings = dict(rng=root_seed(rng)) | options

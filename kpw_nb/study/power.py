@@ -16,6 +16,7 @@ import re
 import sys
 import time
 import warnings
+from collections.abc import Iterable
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -24,7 +25,7 @@ from itertools import product
 from operator import itemgetter
 from pathlib import Path
 from statistics import NormalDist, median
-from types import MappingProxyType, MethodType
+from types import MappingProxyType, MethodType, NoneType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -555,8 +556,12 @@ def _point(p, n):
 # %% ../../nbs/study/03_power.ipynb #c056_s2
 def _points(grid, n):
     "The grid as a list of dicts, each with its n"
-    if isinstance(grid, dict):
+    if isinstance(grid, dict) and all(isinstance(v, Iterable) for v in grid.values()):
         grid = [dict(zip(grid, values)) for values in product(*grid.values())]
+    if not isinstance(grid, (list, tuple, NoneType)):
+        raise TypeError(
+            f"grid must be a list of dicts or a dict of lists, got {grid!r}."
+        )
     points = [_point(p, n) for p in ([{}] if grid is None else grid)]
     if not points:
         raise InputError(
@@ -751,10 +756,6 @@ def _check_finished(left, tasks, clock):
     "Say what is missing, and why"
     if not left:
         return
-    if not clock.up:
-        raise InputError(
-            "workers must work like map: it returned fewer results than tasks."
-        )
     warnings.warn(
         f"max_seconds={clock.max_seconds:g} are over: {len(tasks) - left} of "
         f"{len(tasks)} trials are done; the intervals are those of these.",

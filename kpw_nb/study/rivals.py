@@ -271,7 +271,7 @@ def _two_quantiles(Z, metric):
             "divide X and Y by their scale",
         )
     if not np.isfinite(distances).all():
-        raise InputError(TOO_FAR)
+        raise InputError(*TOO_FAR)
     return np.quantile(distances, [0.05, 0.95])
 
 

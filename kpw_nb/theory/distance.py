@@ -16,6 +16,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..ground.errors import InputError
 from kpw_nb.ground.core import (
     TINY,
     Result,
@@ -227,6 +228,15 @@ def two_classes(labels):
 _FLOATS = dict(dtype=np.float64, order="C")
 
 
+def _only_numbers(Z):
+    "Z for scikit-learn, which reads masked entries and dates as numbers"
+    dtypes = getattr(Z, "dtypes", [getattr(Z, "dtype", None)])
+    if any(getattr(dtype, "kind", "") in "mM" for dtype in dtypes):
+        problem = "Z must hold numbers only, got dates or durations"
+        raise InputError(problem, "convert them, for example to days since a start")
+    return Z.astype(float).filled(np.nan) if np.ma.isMaskedArray(Z) else Z
+
+
 class Projector(TransformerMixin, BaseEstimator):
     """A function to R^d learned from two samples.
 
@@ -244,13 +254,14 @@ class Projector(TransformerMixin, BaseEstimator):
 
     def _pooled(self, Z, y):
         "The checked points, and the classes of their labels"
+        Z = _only_numbers(Z)
         Z, y = validate_data(self, Z, y, ensure_min_samples=2, **_FLOATS)
         return Z, two_classes(y)
 
     def transform(self, Z):
         "Project new points (n, D) to (n, d)"
         check_is_fitted(self, "dual_coef_")
-        Z = validate_data(self, Z, reset=False, **_FLOATS)
+        Z = validate_data(self, _only_numbers(Z), reset=False, **_FLOATS)
         with one_thread():
             columns = self.kernel_.columns(Z, self.points_, self.support_)
             return columns @ self.dual_coef_

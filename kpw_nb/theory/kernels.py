@@ -11,6 +11,7 @@ from typing import Callable, ClassVar
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
+from ..ground.errors import InputError
 from ..ground.core import check_choice, check_number
 from ..ground.sample import check_sample, spread
 
@@ -85,8 +86,8 @@ def _redo_close_pairs(D2, A, B, a, b):
 
 # %% ../../nbs/theory/01_kernels.ipynb #c009
 TOO_FAR = (
-    "The data are too large: squared distances between points overflow. "
-    "Rescale the data, e.g. divide each column by its largest magnitude."
+    "The data are too large: squared distances between points overflow",
+    "Rescale the data, e.g. divide each column by its largest magnitude",
 )
 
 
@@ -122,7 +123,7 @@ def squared_distances(A, B=None, *, far: bool = False) -> np.ndarray:
     # huge numbers, or tight clusters: for these a loop over all pairs is faster
     D2 = cdist(A, B, "sqeuclidean")
     if not far and np.isinf(D2).any():
-        raise ValueError(TOO_FAR)
+        raise InputError(*TOO_FAR)
     return D2
 
 # %% ../../nbs/theory/01_kernels.ipynb #c024
@@ -434,7 +435,7 @@ def distance_quantile(Z, metric: str = "euclidean", quantile: float = 0.5) -> fl
     with np.errstate(invalid="ignore"):
         length = float(np.quantile(distances, quantile))
     if not np.isfinite(length):
-        raise ValueError(TOO_FAR)
+        raise InputError(*TOO_FAR)
     return length
 
 # %% ../../nbs/theory/01_kernels.ipynb #c062

@@ -11,6 +11,7 @@ import warnings
 from dataclasses import dataclass, field
 from functools import singledispatch
 from itertools import pairwise
+from operator import itemgetter
 from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.stats import gamma
@@ -487,8 +488,9 @@ class Calibration(Result):
         ARL, FWER, or (for "paper") the level of one look, at this threshold.
     interval : tuple of float
         95 % bounds of the estimate.
-    how : {"order statistic", "Gumbel tail", "Gumbel line"}
-        How the threshold was found; by a line for the default candidates.
+    how : {"order statistic", "Gumbel tail", "Gumbel line", "whole Gumbel line"}
+        How the threshold was found; by a line for the default candidates, through the
+        largest values, too, if loudness has a memory.
     block : int
         Frames in a bootstrap block.
     n_resamples : int
@@ -507,6 +509,10 @@ class Calibration(Result):
         Frames that a reference with this memory should have.
     lengths : tuple of int
         Lengths of the windows.
+    path : int
+        Frames of a simulated path of the default candidates.
+    excesses : float
+        Of these the tail could be learnt.
 
     Examples
     --------
@@ -532,6 +538,8 @@ class Calibration(Result):
     memory: float = 1.0
     needed: int = 0
     lengths: tuple = ()
+    path: int = 0
+    excesses: float = 1.0
 
 # %% ../../nbs/watch/02_calibrate.ipynb #c074
 def settle(promise, simulated, seed, rng):
@@ -693,13 +701,14 @@ def make_folds(Z, lengths, rank, block, means, rng) -> list:
 
 # %% ../../nbs/watch/02_calibrate.ipynb #ch016
 _LOW, _HIGH = 0.05, 0.7  # ranks that the line is drawn through
+_END = 0.98  # if large values come in groups, and are no odd ones
 
 
-def gumbel_line(maxima):
+def gumbel_line(maxima, high=_HIGH):
     "(location, scale) of a Gumbel law, from all but the largest maxima"
     x = np.sort(maxima)
     p = (np.arange(len(x)) + 0.5) / len(x)
-    inside = (p >= _LOW) & (p <= _HIGH)
+    inside = (p >= _LOW) & (p <= high)
     at = -np.log(-np.log(p[inside]))
     scale = np.cov(at, x[inside])[0, 1] / at.var(ddof=1)
     location = x[inside].mean() - scale * at.mean()
@@ -719,8 +728,56 @@ def mean_tail(y, k):
     "Its inverse: the chance, on average over what the scale may be"
     return -math.expm1(-((1 + y / k) ** -k)) if y > 0 else -math.expm1(-math.exp(-y))
 
+# %% ../../nbs/watch/02_calibrate.ipynb #ch021_1
+@kernel
+def volatility(e, a, b):
+    "The variance of each innovation, foretold by those before it"
+    mean = 0.0
+    for t in range(len(e)):
+        mean += (e[t] - mean) / (t + 1)
+    spread = 0.0
+    for t in range(len(e)):
+        spread += ((e[t] - mean) ** 2 - spread) / (t + 1)
+    out = np.empty(len(e))
+    now = spread
+    for t in range(len(e)):
+        out[t] = now
+        now = (1 - a - b) * spread + a * (e[t] - mean) ** 2 + b * now
+    return out
+
+# %% ../../nbs/watch/02_calibrate.ipynb #ch021_3
+_SPEEDS = [(a, b) for a in (0.05, 0.1, 0.2, 0.3) for b in (0.5, 0.7, 0.8, 0.85, 0.9)]
+
+
+def normal_criterion(e, variance, size):
+    "Of centred values with these variances, and so many numbers to be found"
+    variance = np.maximum(variance, 1e-300)
+    return float((np.log(variance) + e * e / variance).sum() + size * math.log(len(e)))
+
+
+class Volatility(NamedTuple):
+    "How the loudness of a series is foretold best"
+
+    criterion: float
+    variance: np.ndarray | None  # of each value; None: one for all is shorter
+    persistence: float  # a + b
+
+
+def fit_volatility(e) -> Volatility:
+    "The best foretelling of the variances, or none"
+    e = e - e.mean()
+    still = normal_criterion(e, np.full(len(e), (e * e).mean()), 0)
+    best = Volatility(still, None, 0.0)
+    for a, b in _SPEEDS:
+        if a + b < 1 and e.any():
+            variance = volatility(e, a, b)
+            found = normal_criterion(e, variance, 2)
+            best = min(best, Volatility(found, variance, a + b), key=itemgetter(0))
+    return best
+
 # %% ../../nbs/watch/02_calibrate.ipynb #ch022
-ENOUGH = 30  # memories in a reference
+ENOUGH, ENOUGH_LOUD = 30, 50  # memories in a reference: of values, of loudness
+_OUTBURST = 4  # deviations
 
 
 def memory(z) -> float:
@@ -732,10 +789,27 @@ def memory(z) -> float:
     return max(1.0, 1 + 2 * (R[1 : last + 1] / R[0]).sum())
 
 
-def longest_memory(Z) -> float:
-    "Of values and of their sizes along three principal axes"
+def leading_axes(Z):
+    "Frames along three principal axes"
     P = principal_axes(Z)(Z)[:, :3]
-    P = P[:, P.std(0) > 0.3 * P.std(0).max()]  # an axis, or noise beside one?
+    return P[:, P.std(0) > 0.3 * P.std(0).max()]  # an axis, or noise beside one?
+
+
+def memory_of_loudness(Z) -> float:
+    "Of the variance of what is new in each frame; 1 if it does not remember"
+    found = 1.0
+    for z in leading_axes(Z).T:
+        z = z - z.mean()
+        new = z[1:] - (z[1:] @ z[:-1]) / max(z @ z, TINY) * z[:-1]
+        limit = _OUTBURST * new.std()  # a few outbursts are no memory
+        persistence = fit_volatility(np.clip(new, -limit, limit)).persistence
+        found = max(found, (1 + persistence) / (1 - persistence))
+    return found
+
+
+def longest_memory(Z) -> float:
+    "Of values and of their sizes along the leading axes"
+    P = leading_axes(Z)
     loud = np.abs(P)
     logs = np.log(loud + 0.1 * P.std(0) + TINY)
     return max(memory(z) for z in np.hstack([P, loud, logs]).T)
@@ -745,16 +819,15 @@ def chart_block(Z, block):
     "Frames in a block: of values, and of squares"
     if block is not None:
         return block
-    P = principal_axes(Z)(Z)[:, :3]
-    P = P[:, P.std(0) > 0.3 * P.std(0).max()]
-    squares = math.ceil(max(_block_of_line(z * z) for z in P.T))
-    return max(block_length(Z), squares)
+    squares = max(_block_of_line(z * z) for z in leading_axes(Z).T)
+    return max(block_length(Z), math.ceil(max(squares, memory_of_loudness(Z))))
 
 
 def warn_if_short(Z):
     "Memory of the reference, and the length it needs; warn if that is longer"
-    found = longest_memory(Z)
-    needed = math.ceil(ENOUGH * found)
+    values, loudness = longest_memory(Z), memory_of_loudness(Z)
+    found = max(values, loudness)
+    needed = math.ceil(max(ENOUGH * values, ENOUGH_LOUD * (loudness > 1) * loudness))
     if len(Z) < needed:
         warnings.warn(
             f"reference has {len(Z)} frames and a memory of {found:.0f}: false alarms "
@@ -775,6 +848,7 @@ class ChartSimulation(NamedTuple):
     excesses: float  # that a tail can be learnt from
     memory: float
     needed: int  # frames that a reference with this memory should have
+    how: str  # "Gumbel line", or "whole Gumbel line" if loudness has a memory
 
 
 def simulate_chart(Z, window, block, horizon, n_resamples, rng, engine):
@@ -782,9 +856,9 @@ def simulate_chart(Z, window, block, horizon, n_resamples, rng, engine):
     Z = Z[-MOST_FRAMES:]
     N, found = len(Z), warn_if_short(Z)
     block, lengths = min(chart_block(Z, block), N), window_lengths(window, N)
-    how = lengths, max(2, min(40, N // 10)), block, N >= 10 * block
+    learnt = lengths, max(2, min(40, N // 10)), block, N >= 10 * block
     seeds = spawn_seeds(rng, 2 + n_resamples)
-    folds = make_folds(Z, *how, seeds[0])
+    folds = make_folds(Z, *learnt, seeds[0])
     length = max(2, min(N // len(folds) // 2, horizon or N))
 
     def peaks(task):
@@ -798,11 +872,14 @@ def simulate_chart(Z, window, block, horizon, n_resamples, rng, engine):
     run = engine.run(peaks, tasks, total=n_resamples, desc="calibrate")
     values = np.array(list(run))
     units = Standard(*np.array([gumbel_line(m) for m in values.max(1).T]).T)
-    chart = learn_chart(Z, *how, np.random.default_rng(seeds[1]))
+    chart = learn_chart(Z, *learnt, np.random.default_rng(seeds[1]))
     new = np.vstack([fold.features[:, :2] for fold in folds])
     k = min(MOST_EXCESSES, N / (2 * max(memory(z) for z in new.T)))
-    maxima = units.combine(values).max(1)
-    return ChartSimulation(chart, maxima, units, block, length, max(k, 1.0), *found)
+    maxima, how = units.combine(values).max(1), "Gumbel line"
+    if memory_of_loudness(Z) > 1:
+        how = "whole Gumbel line"
+    k = max(k, 1.0)
+    return ChartSimulation(chart, maxima, units, block, length, k, *found, how)
 
 # %% ../../nbs/watch/02_calibrate.ipynb #ch030
 def _tails(y, k):
@@ -812,10 +889,18 @@ def _tails(y, k):
     return mean_tail(y, k), (float(low), float(high))
 
 
+def threshold_of(promise, how, maxima, path=0, excesses=1.0) -> float:
+    "The threshold that keeps a promise, from what was simulated"
+    if not how.endswith("Gumbel line"):
+        return threshold_at(maxima, promise.tail())[0]
+    location, scale = gumbel_line(maxima, _END if how.startswith("whole") else _HIGH)
+    y = -math.log(-math.log1p(-promise.tail_in(path)))
+    return float(location + scale * stretched(y, excesses))
+
+
 def settle_chart(promise, simulated, seed) -> Calibration:
     "The threshold of the default detector"
     maxima, length, k = simulated.maxima, simulated.length, simulated.excesses
-    location, scale = gumbel_line(maxima)
     y = stretched(-math.log(-math.log1p(-promise.tail_in(length))), k)
     tail, bounds = _tails(y, k)
     low, high = sorted(promise.estimate_in(t, length) for t in (*bounds, tail))[::2]
@@ -823,10 +908,10 @@ def settle_chart(promise, simulated, seed) -> Calibration:
         rule=promise.rule,
         target=promise.target,
         horizon=promise.horizon,
-        threshold=float(location + scale * y),
+        threshold=threshold_of(promise, simulated.how, maxima, length, k),
         estimate=promise.estimate_in(tail, length),
         interval=(low, high),
-        how="Gumbel line",
+        how=simulated.how,
         block=simulated.block,
         n_resamples=len(maxima),
         seed=seed,
@@ -835,4 +920,6 @@ def settle_chart(promise, simulated, seed) -> Calibration:
         memory=simulated.memory,
         needed=simulated.needed,
         lengths=simulated.chart.cells.lengths,
+        path=length,
+        excesses=k,
     )

@@ -7,6 +7,7 @@ __all__ = ['KPWDetector', 'kpw_detect', 'detection_delay', 'false_alarm_rate']
 
 # %% ../../nbs/watch/03_detect.ipynb #c003
 import math
+import warnings
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.base import BaseEstimator
 from ..ground.errors import InputError
 from kpw_nb.ground.core import (
     Result,
+    MOST_RESAMPLES,
     check_choice,
     check_number,
     root_seed,
@@ -54,6 +56,8 @@ from kpw_nb.watch.calibrate import (
     settle_chart,
     simulate,
     simulate_chart,
+    threshold_of,
+    window_means,
 )
 
 # %% ../../nbs/watch/03_detect.ipynb #c003_1
@@ -287,6 +291,8 @@ _CALIBRATION = dict(
     memory=store.number(1),
     needed=store.number(0, integer=True),
     lengths=store.list_of(store.number(1, integer=True)),
+    path=store.number(0, integer=True),
+    excesses=store.number(1),
 )
 
 # %% ../../nbs/watch/03_detect.ipynb #hz000
@@ -414,10 +420,33 @@ def _check_options(detector) -> _Options:
     check_choice(d.method, "method", ("refit", "pretrained"))
     promise = check_promise(d.calibration, d.target, d.horizon, window)
     block = check_block(d.block)
-    check_number(d.n_resamples, "n_resamples", 19, integer=True)
+    check_number(d.n_resamples, "n_resamples", 19, MOST_RESAMPLES, integer=True)
     n = window if d.n_reference is None else d.n_reference
     n = int(check_number(n, "n_reference", window, integer=True))
     return _Options(promise, n, block)
+
+# %% ../../nbs/watch/03_detect.ipynb #c084_s
+_SHIFT = 5  # deviations of each column
+_REACHED = 150  # independent frames whose threshold was reached in all trials below
+
+
+def is_reached(chart, Z, units, threshold) -> bool:
+    "Would a shift of all columns by five deviations ring within the longest window?"
+    lengths = chart.cells.lengths
+    shifted = Z[-max(lengths) :] + _SHIFT * Z.std(0)
+    features = np.vstack([chart.start, chart.map(shifted)])
+    values = chart.cells.values(window_means(features, lengths))
+    return bool((units.combine(values) > threshold).any())
+
+
+def _warn_out_of_reach(frames):
+    "The threshold of so many frames lies too high"
+    warnings.warn(
+        f"reference has {frames} frames, too few for this promise: not even a shift of "
+        f"{_SHIFT} standard deviations would raise an alarm; about "
+        f"{max(_REACHED, 2 * frames)} frames would do.",
+        stacklevel=5,  # the caller of `fit`
+    )
 
 # %% ../../nbs/watch/03_detect.ipynb #c084_3
 class _Learnt(NamedTuple):
@@ -455,7 +484,10 @@ def _learn_chart(d, Z, options, root, engine) -> tuple:
         )
     horizon = promise.horizon
     run = simulate_chart(Z, d.window, block, horizon, d.n_resamples, root, engine)
-    return [run.chart], run.units, settle_chart(promise, run, root)
+    found = settle_chart(promise, run, root)
+    if not is_reached(run.chart, Z, run.units, found.threshold):
+        _warn_out_of_reach(len(Z))
+    return [run.chart], run.units, found
 
 # %% ../../nbs/watch/03_detect.ipynb #hl000
 _FEWEST = 20  # frames of a reference: four in each fold
@@ -489,7 +521,18 @@ def _learn(detector, reference, engine) -> _Learnt:
     return _Learnt(made, Z[-n:].copy(), units, found, names)
 
 # %% ../../nbs/watch/03_detect.ipynb #c084_4
-def _restored(found, n, window) -> tuple:
+def _check_threshold(found, promise):
+    "Raise unless promise and threshold are those of the options and the maxima"
+    for name in ("rule", "target", "horizon"):
+        if getattr(found, name) != getattr(promise, name):
+            raise InputError(f"calibration.{name} is not that of the options")
+    simulated = found.how, found.maxima, found.path, found.excesses
+    wanted = threshold_of(promise, *simulated)
+    if not math.isclose(found.threshold, wanted, rel_tol=1e-6, abs_tol=1e-9):
+        raise InputError("calibration.threshold is not that of calibration.maxima")
+
+
+def _restored(found, n, window, promise) -> tuple:
     "What a saved detector had learnt, and its last moment"
     _check_sizes(found, n, window)
     windows = [_unpack_window(record, n) for record in found["windows"]]
@@ -502,6 +545,7 @@ def _restored(found, n, window) -> tuple:
     pairs = {k: tuple(record[k]) for k in ("interval", "lengths")}
     kept = found["reference"], units, Calibration(**record | pairs), found["columns"]
     learnt = _Learnt(statistics, *kept)
+    _check_threshold(learnt.calibration, promise)
     return learnt, _Moment(windows, found["t"], found["run"], found["time"])
 
 # %% ../../nbs/watch/03_detect.ipynb #c084_5
@@ -766,8 +810,9 @@ class KPWDetector(BaseEstimator):
         try:
             options = {k: _decode(v, k) for k, v in found["options"].items()}
             detector = cls(**options)
-            n = _check_options(detector).n
-            learnt, now = _restored(found, n, detector.window)
+            made = _check_options(detector)
+            sizes = made.n, detector.window, made.promise
+            learnt, now = _restored(found, *sizes)
             detector._keep(learnt)._now = now
             return detector
         except (KeyError, TypeError, ValueError) as e:

@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from ..ground.errors import InputError
 from ..ground.core import check_number, kernel, spawn_seeds
-from ..ground.sample import check_sample, spread
+from ..ground.sample import as_sample, check_magnitude, check_sample, spread
 from kpw_nb.theory.kernels import (
     Kernel,
     Precomputed,
@@ -44,7 +44,9 @@ from ..compare.statistics import MMD
 # %% ../../nbs/watch/01_frames.ipynb #c086
 def check_reference(reference, n, window, n_reference=None):
     "The reference as an array of at least `n` frames that are not all the same"
-    Z = check_sample(reference, "reference")
+    sample = as_sample(reference, "reference")
+    check_magnitude(sample, 1e150)  # whose squares are finite
+    Z = sample.values
     if len(Z) < n:
         need = "window" if n_reference is None else "n_reference"
         raise InputError(

@@ -41,6 +41,7 @@ from kpw_nb.ground.table import (
 from ..compare.evidence import columns_of, step_down
 from ..compare.family import MEMBERS, Density, FineShape, Member, Pairs
 from ..compare.features import Pool, Rows, Senses
+from ..compare.groups import as_written
 from ..compare.relabel import aggregate
 from ..compare.statistics import contrast_value
 
@@ -1258,7 +1259,11 @@ def draw_map(monitor, ax) -> None:
     options = dict(aspect="auto", cmap="Blues", vmin=0, vmax=3, interpolation="nearest")
     shown = ax.imshow(-np.log10(least), extent=extent, **options)
     some = np.unique(np.linspace(0, len(names) - 1, 20).astype(int))
-    ax.set(yticks=some, yticklabels=[str(names[j])[:20] for j in some], xlabel="batch")
+    ax.set(
+        yticks=some,
+        yticklabels=[as_written(str(names[j])[:20]) for j in some],
+        xlabel="batch",
+    )
     ax.figure.colorbar(shown, ax=ax, label="−log₁₀ p of a column")
 
 # %% ../../nbs/watch/05_monitor.ipynb #m05c45

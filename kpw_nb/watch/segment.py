@@ -18,10 +18,12 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from ..compare.family import as_candidates, refit_statistics
+from ..compare.groups import as_written
 from ..compare.relabel import permutation_pvalue
 from kpw_nb.ground.core import (
     FAST,
     Result,
+    MOST_RESAMPLES,
     check_number,
     kernel,
     root_seed,
@@ -29,9 +31,18 @@ from kpw_nb.ground.core import (
 )
 from ..ground.engine import Engine, one_thread
 from ..ground.errors import InputError
-from ..ground.sample import as_sample, spread
+from ..ground.sample import as_sample, check_magnitude, spread
 from ..theory.kernels import Gaussian, Laplace
-from .calibrate import block_length, check_block
+from kpw_nb.watch.calibrate import (
+    block_length,
+    check_block,
+    ENOUGH,
+    ENOUGH_LOUD,
+    fit_volatility,
+    longest_memory,
+    memory_of_loudness,
+    normal_criterion,
+)
 
 # %% ../../nbs/watch/04_segment.ipynb #c006
 @kernel(fastmath=FAST)
@@ -564,48 +575,10 @@ def fit_memory(y, cuts, most):
     found = np.linalg.lstsq(design[:, : levels + order], target, rcond=None)[0]
     return Fit(float(criteria[order]), float(criteria[0]), found[levels:])
 
-# %% ../../nbs/watch/04_segment.ipynb #c063
-@kernel
-def volatility(e, a, b):
-    "The variance of each innovation, foretold by those before it"
-    mean = 0.0
-    for t in range(len(e)):
-        mean += (e[t] - mean) / (t + 1)
-    spread = 0.0
-    for t in range(len(e)):
-        spread += ((e[t] - mean) ** 2 - spread) / (t + 1)
-    out = np.empty(len(e))
-    now = spread
-    for t in range(len(e)):
-        out[t] = now
-        now = (1 - a - b) * spread + a * (e[t] - mean) ** 2 + b * now
-    return out
-
 # %% ../../nbs/watch/04_segment.ipynb #c065
-_SPEEDS = [(a, b) for a in (0.05, 0.1, 0.2, 0.3) for b in (0.5, 0.7, 0.8, 0.85, 0.9)]
-
-
-def normal_criterion(e, variance, size):
-    "Of centred values with these variances, and so many numbers to be found"
-    variance = np.maximum(variance, 1e-300)
-    return float((np.log(variance) + e * e / variance).sum() + size * math.log(len(e)))
-
-
-def fit_volatility(e):
-    "(criterion, variances) of the best foretelling, or of none"
-    e = e - e.mean()
-    best = normal_criterion(e, np.full(len(e), (e * e).mean()), 0), None
-    for a, b in _SPEEDS:
-        if a + b < 1 and e.any():
-            variance = volatility(e, a, b)
-            found = normal_criterion(e, variance, 2), variance
-            best = min(best, found, key=lambda pair: pair[0])
-    return best
-
-
 def without_volatility(e):
     "Innovations over their foretold deviations; as they are if that does not pay"
-    _, variance = fit_volatility(e)
+    variance = fit_volatility(e).variance
     return e if variance is None else e * np.sqrt(e.var() / variance)
 
 # %% ../../nbs/watch/04_segment.ipynb #c067
@@ -619,7 +592,7 @@ def volatility_is_shorter(Z, cuts):
         spread = np.bincount(piece, e * e) / np.diff(ends)
         still = normal_criterion(y - y.mean(), np.full(len(y), y.var()), 0)
         price += min(normal_criterion(e, spread[piece], 2 * len(cuts)), still)
-        foretold += fit_volatility(y)[0]
+        foretold += fit_volatility(y).criterion
         alone += still
     return foretold < min(price, alone)
 
@@ -937,7 +910,7 @@ def draw_changes(found, ax=None, most=4):
         ax.axvspan(*span, color=COLOURS["Y"], alpha=0.3, lw=0)
         ax.axvline(change, color=COLOURS["Y"])
     at = -6 * np.arange(len(leading))
-    ax.set_yticks(at, labels=[str(name) for name in leading])
+    ax.set_yticks(at, labels=[as_written(name) for name in leading])
     ax.set(xlabel="frame", ylabel="column, standardised")
     return ax.figure, ax
 
@@ -945,6 +918,7 @@ def draw_changes(found, ax=None, most=4):
 def _check_series(series):
     "A series that can have changed"
     sample = as_sample(series, "series", 10)
+    check_magnitude(sample, 1e150)  # whose squares are finite
     if (sample.values == sample.values[0]).all():
         raise InputError(
             "series is constant (every frame is the same); there is nothing to compare."
@@ -959,6 +933,9 @@ def _check_plan(T, alpha, block, min_size, max_changes, candidates, n_resamples)
         low = check_number(min_size, "min_size", 2, T // 2, integer=True)
     if max_changes is not None:
         most = check_number(max_changes, "max_changes", 1, integer=True)
+    n_resamples = check_number(
+        n_resamples, "n_resamples", 19, MOST_RESAMPLES, integer=True
+    )
     named = None
     if not (isinstance(candidates, str) and candidates == "auto"):
         named = as_candidates(candidates, list)
@@ -967,21 +944,43 @@ def _check_plan(T, alpha, block, min_size, max_changes, candidates, n_resamples)
         low=low,
         block=check_block(block, T // 4),
         alpha=check_number(alpha, "alpha", 0, 1, open_low=True),
-        n_resamples=check_number(n_resamples, "n_resamples", 19, integer=True),
+        n_resamples=n_resamples,
         most=most,
     )
 
 # %% ../../nbs/watch/04_segment.ipynb #c092
-def notes_on(found, gaps, T):
+_LONG = 3.0  # frames of memory that are worth a word
+
+
+def unit_scale(Z):
+    "Columns with mean zero and, if they move, variance one"
+    centred, scale = Z - Z.mean(0), Z.std(0)
+    return centred / np.where(scale > 0, scale, 1.0)
+
+
+def memories(Z, cuts):
+    "(of values, of loudness) of frames, the pieces between changes made alike"
+    ends = [0, *cuts, len(Z)]
+    alike = np.vstack([unit_scale(Z[a:b]) for a, b in zip(ends[:-1], ends[1:])])
+    return longest_memory(alike), memory_of_loudness(alike)
+
+
+def notes_on(found, gaps, Z):
     "What a reader should know of this search"
-    notes = []
+    notes, T = [], len(Z)
+    values, loudness = memories(Z, sorted(found.pvalues))
+    longest = max(values, loudness)
+    if longest >= _LONG:
+        what = "loudness" if loudness > values else "values"
+        text = f"{what} with a memory of {longest:.0f} frames: {T} tell as much as"
+        notes.append(f"{text} {T / longest:.0f} independent ones")
+    need = math.ceil(max(ENOUGH * values, ENOUGH_LOUD * loudness * (loudness > 1)))
+    if longest >= _LONG and T < need:
+        notes.append(f"short for its memory: {need} frames would be enough, not {T}")
     if found.orders and max(found.orders):
         lags = max(found.orders)
         text = f"frames depend on the {lags} before; what is new in each was searched"
         notes.append(f"{text}: a straight trend is no change, a new slope is")
-    if found.block > 1 and T < 20 * found.block:
-        need = 20 * found.block
-        notes.append(f"short for its memory: {need} frames would be enough, not {T}")
     if gaps:
         notes.append(f"gaps in the time index before positions {list(gaps)[:5]}")
     return tuple(notes)
@@ -1018,7 +1017,7 @@ def report(sample, found, plan, seed, g):
         columns=tuple(tuple(names[j] for j in some) for some in columns),
         orders=found.orders,
         gaps=gaps,
-        notes=notes_on(found, gaps, len(sample.values)),
+        notes=notes_on(found, gaps, sample.values),
         frames=sample.values,
         names=tuple(names),
     )
