@@ -160,7 +160,8 @@ class VisibleResult(Result):
     differences: tuple
 
     def __str__(self):
-        return in_words(self.differences)
+        nothing = "with so few rows, no difference of these kinds would have been found"
+        return in_words(self.differences) or nothing
 
     def _rows(self):
         sizes = f"{self.n:,} and {self.m:,} rows, {self.D} columns"

@@ -231,7 +231,7 @@ _FLOATS = dict(dtype=np.float64, order="C")
 def _only_numbers(Z):
     "Z for scikit-learn, which reads masked entries and dates as numbers"
     dtypes = getattr(Z, "dtypes", [getattr(Z, "dtype", None)])
-    if any(getattr(dtype, "kind", "") in "mM" for dtype in dtypes):
+    if any(getattr(dtype, "kind", None) in ("m", "M") for dtype in dtypes):
         problem = "Z must hold numbers only, got dates or durations"
         raise InputError(problem, "convert them, for example to days since a start")
     return Z.astype(float).filled(np.nan) if np.ma.isMaskedArray(Z) else Z

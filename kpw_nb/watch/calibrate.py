@@ -812,14 +812,14 @@ def longest_memory(Z) -> float:
     P = leading_axes(Z)
     loud = np.abs(P)
     logs = np.log(loud + 0.1 * P.std(0) + TINY)
-    return max(memory(z) for z in np.hstack([P, loud, logs]).T)
+    return max((memory(z) for z in np.hstack([P, loud, logs]).T), default=1.0)
 
 # %% ../../nbs/watch/02_calibrate.ipynb #ch024
 def chart_block(Z, block):
     "Frames in a block: of values, and of squares"
     if block is not None:
         return block
-    squares = max(_block_of_line(z * z) for z in leading_axes(Z).T)
+    squares = max((_block_of_line(z * z) for z in leading_axes(Z).T), default=1)
     return max(block_length(Z), math.ceil(max(squares, memory_of_loudness(Z))))
 
 

@@ -7,6 +7,7 @@ __all__ = ['SequentialTest']
 
 # %% ../../nbs/watch/06_sequential.ipynb #s004
 import math
+from dataclasses import replace
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -221,6 +222,8 @@ def taken_in(now: Streams | None, X, Y, missing: str) -> Streams:
     old, X = match_columns(now.x, X)
     names, kinds = old.names, old.kinds
     X, Y = (in_kinds(t, names, kinds) for t in (X, match_columns(X, Y)[1]))
+    # a stream that began without names goes on without them
+    X, Y = (replace(t, names=now.x.names) for t in (X, Y))
     return now._replace(x=join_columns([now.x, X]), y=join_columns([now.y, Y]))
 
 # %% ../../nbs/watch/06_sequential.ipynb #s027
