@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import pickle
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -50,11 +51,19 @@ def good(tmp_path_factory):
     return found
 
 
+class Parts(NamedTuple):
+    "A file, taken apart"
+
+    kind: str
+    version: int
+    line: bytes  # the JSON of the first record
+    rest: bytes
+
+
 def parts(data):
-    "Kind, version, the JSON of the first record, and what follows it"
-    _, kind, version, checksum, body = data.split(b" ", 4)
+    header, body = data.split(b" ", 4)[:-1], data.split(b" ", 4)[-1]
     line, _, rest = body.partition(b"\n")
-    return kind.decode(), int(version), line, rest
+    return Parts(header[1].decode(), int(header[2]), line, rest)
 
 
 def sealed(kind, version, line, rest):
@@ -70,10 +79,9 @@ def field(change):
     "Damage that changes the JSON of the first record, its checksum made right"
 
     def damage(data):
-        kind, version, line, rest = parts(data)
-        found = json.loads(line)
+        found = json.loads(parts(data).line)
         line = json.dumps(change(found) or found).encode()
-        return sealed(kind, version, line, rest)
+        return sealed(*parts(data)._replace(line=line))
 
     return damage
 
@@ -109,15 +117,14 @@ def flip(where):
 
 def versions(step):
     def damage(data):
-        kind, version, line, rest = parts(data)
-        return sealed(kind, version + step, line, rest)
+        apart = parts(data)
+        return sealed(*apart._replace(version=apart.version + step))
 
     return damage
 
 
 def nested(data):
-    kind, version, _, rest = parts(data)
-    return sealed(kind, version, b"[" * 100_000, rest)
+    return sealed(*parts(data)._replace(line=b"[" * 100_000))
 
 
 def put(name, value):

@@ -300,7 +300,8 @@ class SequentialTest(BaseEstimator):
     @property
     def stopped_at(self) -> int | None:
         "Pairs when it did"
-        return first_above(curve_of(self), -math.log(self.alpha))
+        alpha = check_number(self.alpha, "alpha", 0, 1, open_low=True)
+        return first_above(curve_of(self), -math.log(alpha))
 
     @property
     def history(self) -> "pd.DataFrame":
