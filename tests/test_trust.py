@@ -4,11 +4,13 @@ once. The fuzzer is in test_fuzz.py, damaged files in test_damage.py."""
 import gzip
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 import zipfile
 
 import matplotlib
@@ -506,3 +508,15 @@ def test_dependent_series_without_a_change(make):
         Z = make(np.random.default_rng([7, seed]))
         found += bool(kpw_changepoint(Z, rng=seed).changes)
     assert found <= 0.075 * 200 + 2 * math.sqrt(200 * 0.075 * 0.925)
+
+
+# The page of promises -----------------------------------------------------------------
+
+
+def test_every_promise_names_a_test_that_exists():
+    root = Path(__file__).parents[1]
+    page = (root / "docs/pages/promises.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", page)
+    assert len(named) > 20
+    for file, test in named:
+        assert f"def {test}(" in (root / "tests" / file).read_text(encoding="utf-8")
