@@ -350,6 +350,10 @@ def test_more_relabellings_than_memory(call, n):
             lambda: power_study({"t": KPWTest()}, draw, grid=dict(n=5)),
             "grid must be a list of dicts or a dict of lists",
         ),
+        (
+            lambda: power_study({"t": KPWTest()}, draw, grid=[1, 2]),
+            "grid must be a list of dicts or a dict of lists",
+        ),
     ],
 )
 def test_wrong_types_by_name(call, problem):

@@ -25,7 +25,7 @@ from itertools import product
 from operator import itemgetter
 from pathlib import Path
 from statistics import NormalDist, median
-from types import MappingProxyType, MethodType, NoneType
+from types import MappingProxyType, MethodType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -558,7 +558,8 @@ def _points(grid, n):
     "The grid as a list of dicts, each with its n"
     if isinstance(grid, dict) and all(isinstance(v, Iterable) for v in grid.values()):
         grid = [dict(zip(grid, values)) for values in product(*grid.values())]
-    if not isinstance(grid, (list, tuple, NoneType)):
+    many = isinstance(grid, (list, tuple)) and all(isinstance(p, dict) for p in grid)
+    if grid is not None and not many:
         raise TypeError(
             f"grid must be a list of dicts or a dict of lists, got {grid!r}."
         )
