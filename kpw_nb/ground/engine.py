@@ -169,16 +169,25 @@ def as_mapper(workers, backend: str = "threads", ordered: bool = True) -> Callab
 
 # %% ../../nbs/ground/07_engine.ipynb #c021
 @dataclass(frozen=True)
+class _Alone:
+    "A function that runs with one BLAS thread (a class, so that it pickles)"
+
+    function: Callable
+
+    def __call__(self, task):
+        with one_thread():
+            return self.function(task)
+
+
+@dataclass(frozen=True)
 class _Numbered:
-    """A function of a number and a task, that runs with one BLAS thread and gives the
-    number back (a class, so that it pickles)"""
+    "A function of a number and a task, that gives the number back beside the result"
 
     function: Callable
 
     def __call__(self, task):
         number, given = task
-        with one_thread():
-            return number, self.function(given)
+        return number, self.function(given)
 
 # %% ../../nbs/ground/07_engine.ipynb #c021_1
 def _cancel(results):
@@ -287,11 +296,12 @@ class Engine:
         total = len(tasks) if total is None else total
         with one_thread(), progress_bar(self.progress, total, desc) as tick:
             # what runs here is inside this context; a worker opens its own
-            if mapper is map:
-                results = found = map(function, tasks)
-            else:
-                results = mapper(_Numbered(function), list(enumerate(tasks)))
+            alone = function if mapper is map else _Alone(function)
+            if callable(self.workers):
+                results = mapper(_Numbered(alone), list(enumerate(tasks)))
                 found = _each_once(results, len(tasks), self.ordered)
+            else:
+                results = found = mapper(alone, tasks)
             try:
                 for result in found:
                     yield result  # first used (stored, say), then counted as done
