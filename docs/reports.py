@@ -9,9 +9,8 @@ def penguins():
     "Two species, raw: numbers in their own units, texts, a year, gaps"
     from palmerpenguins import load_penguins
 
-    table = load_penguins()
-    kinds = [table[table["species"] == s] for s in ("Adelie", "Chinstrap")]
-    return [kind.drop(columns="species") for kind in kinds], ("Adelie", "Chinstrap")
+    table, names = load_penguins(), ("Adelie", "Chinstrap")
+    return [table[table["species"] == s].drop(columns="species") for s in names], names
 
 
 def digits(n=400, surplus=80):
@@ -45,5 +44,6 @@ def write(folder):
     for make in (penguins, digits, nothing):
         (X, Y), names = make()
         result = kpw_test(X, Y, missing="indicator", rng=0)
-        html = report_page(result, result.facts(names=names))
-        (folder / f"{make.__name__}.html").write_text(html, encoding="utf-8")
+        shape = (8, 8) if make is digits else None
+        html = report_page(result, result.facts(names=names), shape)
+        (folder / f"{make.__name__}.html").write_text(html, "utf-8")

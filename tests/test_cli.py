@@ -1160,3 +1160,14 @@ def test_help_loads_nothing_heavy():
     assert done.stdout.endswith("[]\n")
     says = "nowhere.csv does not exist; check the name and the folder you are in\n"
     assert done.stderr == f"kpw-nb: {says}"
+
+
+def test_a_warning_of_a_file_is_a_note(tmp_path, capsys):
+    "Mutation: Python's own form, with a path and a line of source"
+    rows = ["value,side"] + [f"{k % 7},{'ab'[k % 2]}" for k in range(40)] + ["3,"]
+    (tmp_path / "long.csv").write_text("\n".join(rows))
+    place = str(tmp_path / "long.csv")
+    cli.main(["test", place, "--label", "side", "--missing", "drop"])
+    said = capsys.readouterr().err
+    assert "kpw-nb: note: " in said and "1 rows without a label" in said
+    assert "InputWarning" not in said and ".py" not in said

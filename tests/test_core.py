@@ -2,15 +2,18 @@
 
 import copy
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
 import kpw_nb.ground.core as core
+from kpw_nb import kpw_changepoint, kpw_equivalence, kpw_groups, kpw_test
 
 GROUND = Path(core.__file__).parent
 RUN = """
@@ -225,3 +228,28 @@ def test_numpy_s_global_state_is_left_alone():
 def test_an_invalid_rng_is_an_error(rng):
     with pytest.raises(TypeError, match="rng must be a non-negative integer"):
         core.root_seed(rng)
+
+
+def test_answers_have_one_form():
+    """The sentence first, what was found, and how under a line that opens it; no
+    number with ten digits. Mutation: an answer is a raw table again."""
+    g = np.random.default_rng(0)
+    table = pd.DataFrame(g.normal(size=(90, 2)), columns=["a", "b"])
+    table["by"] = np.repeat(["x", "y", "z"], 30)
+    table.loc[60:, "a"] += 3
+    series = np.vstack([g.normal(size=(40, 2)), g.normal(size=(40, 2)) + 4])
+    two = g.normal(size=(2, 200, 2))
+    answers = {
+        "2 of 3 pairs": kpw_groups(table, "by", n_resamples=199, rng=0),
+        "The MMD is below 0.4": kpw_equivalence(*two, 0.4),
+        "1 change": kpw_changepoint(series, n_resamples=39, rng=0),
+        "Shown one of each": kpw_test(*two, n_resamples=19, rng=0).effect(),
+    }
+    for sentence, result in answers.items():
+        page = result._repr_html_()
+        assert page.startswith(f"<p><b>{sentence}"), page[:80]
+        assert not re.search(r"\d\.\d{9}", page)
+    for found in list(answers.values())[:3:2]:
+        assert found.plot(kind="figure")[0].get_size_inches()[0] > 7
+        with pytest.raises(ValueError, match="kind must be one of"):
+            found.plot(kind="poster")

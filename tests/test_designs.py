@@ -373,7 +373,7 @@ def test_energy_of_clusters_is_that_of_their_mean_kernel():
 
 @pytest.mark.parametrize(
     "candidates",
-    [KPWProjector(d=2, ridge=1.0), WitnessProjector(), "kpw", ["columns", "KPW"]],
+    [KPWProjector(d=2, ridge=1.0), WitnessProjector(), "paper", ["columns", "KPW"]],
     ids=["KPW", "witness", "paper", "members"],
 )
 @pytest.mark.parametrize("weigh", ["clusters", "rows"])

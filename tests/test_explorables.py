@@ -97,7 +97,7 @@ def test_pvalues_are_those_of_the_package(clouds, first):
     setting = [*settings(clouds)][first]
     state = clouds["states"][first]
     data = placed(clouds, *setting)
-    result = kpw_test(*data, candidates="KPW", n_resamples=199, rng=0)
+    result = kpw_test(*data, n_resamples=199, rng=0)
     assert shown_pvalue(state) == result.pvalue
     assert len(state[3]) == result.n_resamples == clouds["relabellings"]
     values = np.r_[result.statistic, result.null_distribution]
@@ -110,7 +110,7 @@ def test_projections_and_field_are_those_of_the_projector(clouds):
     setting = 2, 0, 3, 100  # two clumps, spread 3/4
     at = [*settings(clouds)].index(setting)
     X, Y = placed(clouds, *setting)
-    result = kpw_test(X, Y, candidates="KPW", n_resamples=199, rng=0)
+    result = kpw_test(X, Y, n_resamples=199, rng=0)
     f = result.transform(np.vstack([X, Y]))[:, 0]
     drawn, field = map(read, clouds["states"][at][4:])
     assert abs(np.corrcoef(drawn, f)[0, 1]) > 0.999 and len(field) == 400
@@ -281,6 +281,11 @@ def test_the_sentence_has_the_pvalue(page, clouds):
         assert f"Of 199 relabellings {reached} did as well" in said
         bricks = f"{CLOUDS}.querySelectorAll('.kpw-x-reached').length"
         assert page.js(bricks) == round(200 * p) - 1
+        means = clouds["states"][at][2]
+        places = 2 if means >= 0.0995 else 3
+        told = "< 0.001" if means < 0.0005 else f"= {means:.{places}f}"
+        assert said.endswith(f"The means alone (t-tests): p {told}.")
+        assert "p = 0.000" not in said
         same = "both come from the same distribution" in said
         assert same == (place[:3] == (0, 0, 2))
 

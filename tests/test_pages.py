@@ -51,7 +51,7 @@ def notebook_anchors(path):
 
 
 def test_the_pages_that_people_look_for_are_there():
-    wanted = {"install", "cite", "when_not", "glossary", "questions", "licence"}
+    wanted = {"install", "cite", "when_not", "glossary", "questions"}
     assert wanted <= set(PAGES)
 
 

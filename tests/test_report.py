@@ -551,3 +551,20 @@ def test_no_row_is_named_that_is_usual_in_its_sample():
     none = kpw_test(X, 0.9 * X, n_resamples=19, rng=0)
     assert not any(r["stands_out"] for r in none.facts()["where"]["rows"])
     assert "none stands out by itself" in str(none.where())
+
+
+def test_images_are_shown_as_images():
+    "Constant pixels and named columns do not matter; other shapes are refused"
+    g = np.random.default_rng(0)
+    X, Y = g.normal(size=(30, 12)), g.normal(size=(30, 12))
+    X[:, 0] = Y[:, 0] = 0.0  # a margin
+    Y[:, 5] += 3
+    names = [f"pixel {k}" for k in range(12)]
+    for sample in ((X, Y), [pd.DataFrame(s, columns=names) for s in (X, Y)]):
+        result = kpw_test(*sample, n_resamples=19, rng=0)
+        page = result.report(image_shape=(3, 4))
+        assert "leading images of both samples" in page
+        assert "map of the pixels" in page
+        assert "in both samples" not in page  # no histogram of a pixel
+    with pytest.raises(ValueError, match="12 features"):
+        result.report(image_shape=(3, 5))

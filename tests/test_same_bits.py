@@ -170,7 +170,7 @@ add(
 )
 add("scale std", where_of, lambda: k.kpw_test(*samples(40, 40, 4), scale="std", rng=4))
 add("workers", answer_of, lambda: k.kpw_test(*samples(40, 40, 4), rng=5, workers=2))
-for name in "kpw", "location", "density", "columns", "spacing", "neighbours":
+for name in "paper", "location", "density", "columns", "spacing", "neighbours":
     add(
         f"candidates {name}",
         answer_of,
@@ -213,7 +213,7 @@ add(
     "split wasserstein",
     answer_of,
     lambda: k.kpw_test(
-        *samples(60, 70, 4), method="split", candidates="kpw", rng=7, n_resamples=49
+        *samples(60, 70, 4), method="split", candidates="paper", rng=7, n_resamples=49
     ),
 )
 add(

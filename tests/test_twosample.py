@@ -20,7 +20,7 @@ from kpw_nb import (
     kpw_distance,
     kpw_test,
 )
-from kpw_nb.compare.family import default_family, refit_statistics
+from kpw_nb.compare.family import MEMBERS, default_family, refit_statistics
 from kpw_nb.compare.features import Pool
 from kpw_nb.compare.relabel import permutation_pvalue
 from kpw_nb.theory.transport import sinkhorn, wasserstein
@@ -630,3 +630,43 @@ def test_a_gram_matrix_of_many_rows_is_explained():
     K = A @ A.T
     res = kpw_test(K[:1100], K[1100:], candidates=gram, n_resamples=19, rng=0)
     assert res.pvalue == 0.05 and len(res.projector.points_) == 1200
+
+
+def test_the_text_says_where():
+    """Each of the leading columns stands in the text, with the p-value of its own.
+    Mutation: the overall p beside a column."""
+    g = np.random.default_rng(0)
+    X, Y = g.normal(size=(60, 3)), g.normal(size=(50, 3))
+    Y[:, 1] += 1.5
+    result = kpw_test(X, Y, rng=0)
+    first = result.where().columns.iloc[0]
+    text = " ".join(str(result).split())
+    assert f"where column 1: {first['effect']} (p = {first['pvalue']:.3g})" in text
+    assert "where" not in str(kpw_test(X, X[::-1] + 1e-9, n_resamples=19, rng=0))
+
+
+def test_a_figure_for_print(tmp_path):
+    "Three panels, 180 mm wide, as vectors; samples are called as the user calls them"
+    g = np.random.default_rng(0)
+    X, Y = g.normal(size=(60, 4)), g.normal(size=(50, 4)) + 0.7
+    result = kpw_test(X, Y, n_resamples=99, rng=0)
+    fig, axes = result.plot(kind="figure", names=("before", "after"))
+    assert len(axes) == 3
+    assert fig.get_size_inches()[0] * 25.4 == pytest.approx(180)
+    legend = [text.get_text() for text in axes[0].get_legend().get_texts()]
+    assert legend == ["before", "after"]
+    fig.savefig(tmp_path / "figure.svg")
+    assert "<image" not in (tmp_path / "figure.svg").read_text()
+    fig, axes = result.plot(kind="figure", image_shape=(2, 2))
+    assert axes[2].images
+
+
+def test_members_are_listed_by_name():
+    "The docstring of `kpw_test` names every member, and no two names differ in case"
+    text = " ".join(kpw_test.__doc__.split())
+    assert all(f'"{name}"' in text for name in MEMBERS)
+    words = [*MEMBERS, "auto", "paper", "cv"]
+    assert len({word.lower() for word in words}) == len(words)
+    assert kpw_test([[1.0], [2.0]] * 9, [[3.0]] * 9, candidates="paper", rng=0).pvalue
+    with pytest.raises(ValueError, match="'paper'"):
+        kpw_test([[1.0], [2.0]] * 9, [[3.0]] * 9, candidates="kpw")

@@ -28,3 +28,14 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+
+// On the search page: what is quoted of a page is its article, not the theme around it.
+if (typeof Search !== "undefined") {
+  const plain = Search.htmlToText;
+  Search.htmlToText = (html, anchor) => {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    const article = page.querySelector("article");
+    if (article) page.querySelector("[role=main]").replaceChildren(article);
+    return plain(page.documentElement.outerHTML, anchor);
+  };
+}

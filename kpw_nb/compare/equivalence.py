@@ -132,6 +132,14 @@ def auc_bound(X, Y, margin: float, alpha: float, rng=None) -> Bound:
     upper = interval_of(e, 1 - 2 * alpha)[1]
     return Bound(e.value, upper, float(stdtr(e.df, z)))
 
+# %% ../../nbs/compare/13_equivalence.ipynb #c017_w
+def kernel_words(kernel) -> str:
+    "A kernel as a reader wants it: its name, and its width in three digits"
+    width = getattr(kernel, "bandwidth", None)
+    if not isinstance(width, float):
+        return f"{kernel}"
+    return f"{type(kernel).__name__} kernel of bandwidth {width:.3g}"
+
 # %% ../../nbs/compare/13_equivalence.ipynb #c017
 @dataclass(frozen=True, repr=False)
 class EquivalenceResult(Result):
@@ -191,7 +199,11 @@ class EquivalenceResult(Result):
         answer = f"the {name} is below {limit:g}"
         if not self.equivalent:
             answer = f"not shown that the {name} is below {limit:g}"
-        of = "of the rule that was learnt" if self.scale == "auc" else str(self.kernel)
+        of = (
+            "of the rule that was learnt"
+            if self.scale == "auc"
+            else kernel_words(self.kernel)
+        )
         sure = f"{100 * (1 - self.alpha):g} %"
         return [
             ("answer", f"{answer} (p = {self.pvalue:.3g})"),

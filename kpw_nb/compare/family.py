@@ -529,7 +529,7 @@ def as_candidates(candidates, default) -> list:
         candidates = [candidates]
     if not isinstance(candidates, (list, tuple)):
         raise TypeError(
-            "candidates must be 'auto', 'kpw', a projector or a list of them, got "
+            "candidates must be 'auto', 'paper', a projector or a list of them, got "
             f"{candidates!r}."
         )
     if not candidates:
@@ -540,8 +540,8 @@ def as_candidates(candidates, default) -> list:
 def _as_candidate(c):
     "A projector, or a member of the default family, or its name"
     if isinstance(c, str):
-        check_choice(c, "candidates", ("kpw", *MEMBERS))
-        return KPWProjector() if c == "kpw" else MEMBERS[c]
+        check_choice(c, "candidates", ("paper", *MEMBERS))
+        return KPWProjector() if c == "paper" else MEMBERS[c]
     if isinstance(c, type) or not isinstance(c, Member) and not hasattr(c, "transform"):
         raise TypeError(f"candidates must be projectors, got {c!r}.")
     return c

@@ -1158,6 +1158,33 @@ def _settings(result) -> list:
         ("seconds", ", ".join(f"{k} {v:.2f}" for k, v in result.seconds.items())),
     ]
 
+# %% ../../nbs/compare/12_groups.ipynb #c045_w
+def comparison_names(table, most=10) -> list:
+    "What each of the strongest comparisons is called, with its leading column"
+    names = []
+    for line in table.head(most).itertuples(index=False):
+        name = as_written(line.group)
+        if line.against is not None:
+            name += f" – {as_written(line.against)}"
+        known = line.column is not None and line.column == line.column
+        names.append(f"{name}: {as_written(line.column)}" if known else name)
+    return names
+
+
+def draw_groups(result, found, alpha):
+    "Distances, and p-values of the strongest comparisons, as a journal's figure"
+    from kpw_nb.show.plots import draw_pvalues, journal_figure
+
+    strongest = result.table["pvalue"].head(10), comparison_names(result.table)
+
+    def distances(ax):
+        draw_distances(result.distances, found, ax)
+
+    def comparisons(ax):
+        draw_pvalues(ax, *strongest, alpha)
+
+    return journal_figure([distances, comparisons], height=3.0)
+
 # %% ../../nbs/compare/12_groups.ipynb #c045_1
 @dataclass(frozen=True, repr=False, eq=False)
 class GroupsResult(Result):
@@ -1236,7 +1263,7 @@ class GroupsResult(Result):
         lines = _strongest(self.table, self.how, self.distances)
         return [("answer", self.answer()), *lines, *_settings(self)]
 
-    def plot(self, ax=None, alpha: float = 0.05):
+    def plot(self, ax=None, alpha: float = 0.05, *, kind: str = "screen"):
         """A heat map of the distances; a dot marks a pair that differs.
 
         Parameters
@@ -1245,13 +1272,18 @@ class GroupsResult(Result):
             Where to draw; new axes if not given.
         alpha : float, default 0.05
             Error rate of the dots, for all comparisons together.
+        kind : {"screen", "figure"}, default "screen"
+            "figure" adds the strongest comparisons, at the width of a journal's page.
 
         Returns
         -------
         tuple
             Figure and axes.
         """
+        check_choice(kind, "kind", ("screen", "figure"))
         found = None if self.how == "all" else self.differing(alpha)
+        if kind == "figure":
+            return draw_groups(self, found, alpha)
         ax = draw_distances(self.distances, found, ax)
         ax.set_title(as_written(self.answer(alpha)), fontsize="medium")
         return ax.figure, ax

@@ -105,7 +105,6 @@ from kpw_nb.compare.statistics import (
 from .stream import KEPT, stream
 from .visible import VisibleResult, in_words, visible
 from ..ground.table import check_trained, column_order, match_columns, read_columns
-from ..theory.transport import exact_transport
 
 # %% ../../nbs/compare/11_twosample.ipynb #c013
 @dataclass(frozen=True, repr=False)
@@ -853,7 +852,8 @@ def where_is_quick(result) -> bool:
     N, C = sum(map(len, result.samples)), len(result.encoding.fields)
     pairs = C * C / 2 if C <= 64 else 0
     known = "_difference" in vars(result)  # where cached_property keeps it
-    return known or N * (C + pairs) * result.n_resamples <= _QUICK
+    done = result.evidence is not None and N <= _FEW  # the test has looked already
+    return known or done or N * (C + pairs) * result.n_resamples <= _QUICK
 
 
 _QUICK_ENTRIES = 2e5  # of both samples: a rule is learnt in about a second
@@ -920,6 +920,19 @@ def answer_facts(result, asked, alpha, names, rows_are) -> dict:
         versions=versions(),
     )
 
+# %% ../../nbs/compare/11_twosample.ipynb #c095_w
+_NAMED = 3  # columns in the line that says where
+
+
+def where_words(facts: dict) -> str:
+    "The leading columns and pairs, each with the p-value of its own"
+    found = [c for c in facts["where"]["columns"] if c["pvalue"] <= facts["alpha"]]
+    if not found:
+        return "no column shows it by itself"
+    words = [f"{leading_words(c)} (p = {c['pvalue']:.3g})" for c in found[:_NAMED]]
+    more = len(found) - _NAMED
+    return "; ".join(words + [f"{more} more in .where().columns"] * (more > 0))
+
 # %% ../../nbs/compare/11_twosample.ipynb #c096
 def evidence_lines(facts: dict) -> dict:
     "{heading: text} about the p-value"
@@ -929,6 +942,8 @@ def evidence_lines(facts: dict) -> dict:
     lines = {"answer": f"{answer} ({words})"}
     if facts.get("effect"):
         lines["how large"] = facts["effect"]["words"]
+    if facts["different"] and facts.get("where"):
+        lines["where"] = where_words(facts)
     low, high = facts["interval"]
     if low == high:
         lines["p is"] = "that of all relabellings, each counted once"
@@ -967,6 +982,7 @@ def setting_lines(facts: dict) -> dict:
 SUMMARY: tuple = (
     "answer",
     "how large",
+    "where",
     "p is",
     "p between",
     "most seen by",
@@ -1229,29 +1245,42 @@ class KPWTestResult(Result):
         return self.projector.transform(encode_others(self.encoding, X)[0].values)
 
     def _rows(self):
-        return text_rows(self.facts(where=False, effect="quick"))
+        return text_rows(self.facts(where="quick"))
 
-    def plot(self, axes=None):
-        "Projected samples with their transport, and the null distribution"
-        import matplotlib.pyplot as plt
+    def plot(self, axes=None, *, kind: str = "screen", image_shape=None, names=None):
+        """Projected samples with their transport, and the null distribution.
 
-        from kpw_nb.show.plots import plot_null, plot_projections
+        Parameters
+        ----------
+        axes : two matplotlib axes, optional
+            Where to draw; new axes if not given.
+        kind : {"screen", "figure"}, default "screen"
+            "figure" adds the leading columns, at the width of a journal's page.
+        image_shape : pair of int, optional
+            (rows, columns) if each row is an image: a figure then shows the pixels.
+        names : tuple of str, optional
+            What the samples are called in the legend, if not as in `names`.
 
-        if axes is None:
-            _, axes = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
-        FX, FY = (self.projector.transform(s.values) for s in self.samples)
-        plan = exact_transport(FX, FY).plan if FX.shape[1] > 1 else None
-        plot_projections(FX, FY, plan, ax=axes[0], names=self.names)
-        plot_null(self.null_distribution, self.statistic, self.pvalue, ax=axes[1])
-        return axes[0].figure, axes
+        Returns
+        -------
+        tuple
+            Figure and axes; `fig.savefig("figure.pdf")` writes vectors.
+        """
+        from kpw_nb.show.plots import plot_test
 
-    def report(self, path=None):
+        check_choice(kind, "kind", ("screen", "figure"))
+        return plot_test(self, axes, kind == "figure", image_shape, names or self.names)
+
+    def report(self, path=None, *, image_shape=None):
         """The answer on one page: where they differ, how sure, and how to repeat it.
 
         Parameters
         ----------
         path : str or Path, optional
             Where to write it, a name that ends in .html.
+        image_shape : pair of int, optional
+            (rows, columns) if each row is an image: leading rows are then shown as
+            images, and columns as a map of pixels.
 
         Returns
         -------
@@ -1260,7 +1289,9 @@ class KPWTestResult(Result):
         """
         from kpw_nb.show.report import report_page, write_report
 
-        return report_page(self) if path is None else write_report(self, path)
+        if path is None:
+            return report_page(self, image_shape=image_shape)
+        return write_report(self, path, image_shape)
 
     def _repr_html_(self):
         "The short form of the same page, for a notebook"
@@ -1446,8 +1477,9 @@ class KPWTest(BaseEstimator):
     method : {"auto", "refit", "split", "stream"}, default "auto"
         All rows, searched anew in every relabelling; train on a part, test the rest
         (Algorithm 1); very many rows, most in groups. "auto" chooses, and says so.
-    candidates : "auto", "kpw", "cv", a projector, or a list, default "auto"
-        The default family, the paper's projector, its cross-validation, or your own.
+    candidates : "auto", "paper", "cv", a name, a projector, or a list, default "auto"
+        The default family; the paper's projector, or its cross-validation; a member
+        of the family by name, as listed in the Notes of `kpw_test`; or your own.
     combine : {"auto", "harmonic", "max", "minp", "softmax", "weights"}, default "auto"
         How several candidates become one statistic; "weights" come from training.
     statistic : {"auto", "wasserstein", "dual"}, default "auto"
@@ -1622,8 +1654,9 @@ def kpw_test(
     method : {"auto", "refit", "split", "stream"}, default "auto"
         All rows, searched anew in every relabelling; train on a part, test the rest
         (Algorithm 1); very many rows, most in groups. "auto" chooses, and says so.
-    candidates : "auto", "kpw", "cv", a projector, or a list, default "auto"
-        The default family, the paper's projector, its cross-validation, or your own.
+    candidates : "auto", "paper", "cv", a name, a projector, or a list, default "auto"
+        The default family; the paper's projector, or its cross-validation; a member
+        of the family by name, as in the Notes; or your own.
     n_resamples : int or "auto", default "auto"
         Relabellings: as many as it takes, 99 if nothing is to be seen, thousands if the
         difference is blatant; or a fixed number.
@@ -1670,6 +1703,13 @@ def kpw_test(
     and N. Rows must be independent of each other, unless the design says otherwise.
     The same call repeats to the last bit. Relabellings are drawn by the place of a row:
     in another order, or with X and Y exchanged, p moves within its `interval`.
+
+    The members of the family, by name: "columns", "crowd", "location", "fine shape",
+    "norm", "share", "residual", "leading", "density", "spacing", "detail",
+    "neighbours", "dependence", "covariance", "quadratic", "pairs", "magnitudes",
+    "triples", "table", "nearest", "wide spacing", "wide neighbours", "KPW" and
+    "KPW smooth". Which of them look depends on the number of columns;
+    `result.candidates` says what each sees.
 
     References
     ----------

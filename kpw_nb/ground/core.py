@@ -330,6 +330,40 @@ def _line(name, text, width):
     options = dict(break_long_words=False, break_on_hyphens=False)
     return textwrap.fill(line, 88, subsequent_indent=below, **options)
 
+# %% ../../nbs/ground/01_core.ipynb #c039_x
+# headings of how an answer was found, not of what it is
+HOW: tuple = (
+    "columns",
+    "design",
+    "assumes",
+    "method",
+    "relabellings",
+    "rows",
+    "studied",
+)
+HOW += ("held out", "confidence", "seed", "seconds")
+
+
+def as_table(rows, caption="") -> str:
+    "Headings and texts as a table of HTML"
+    left = "style='text-align:left'"
+    body = "".join(
+        f"<tr><th {left}>{escape(k)}</th><td {left}>{escape(v)}</td></tr>"
+        for k, v in rows
+    )
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{title}{body}</table>"
+
+
+def answer_html(answer: str, rows) -> str:
+    "An answer, what was found, and under a line that opens it, how"
+    sentence = escape(answer[:1].upper() + answer[1:])
+    found = [row for row in rows if row[0] not in HOW]
+    how = [row for row in rows if row[0] in HOW]
+    page = f"<p><b>{sentence.rstrip('.')}.</b></p>" + as_table(found) * bool(found)
+    fold = "<details><summary>How it was found</summary>"
+    return page + f"{fold}{as_table(how)}</details>" * bool(how)
+
 # %% ../../nbs/ground/01_core.ipynb #c040
 @dataclass(frozen=True, repr=False, eq=False)
 class Result:
@@ -364,9 +398,7 @@ class Result:
         return self.summary()
 
     def _repr_html_(self):
-        left = "style='text-align:left'"
-        body = "".join(
-            f"<tr><th {left}>{escape(k)}</th><td {left}>{escape(v)}</td></tr>"
-            for k, v in self._rows()
-        )
-        return f"<table><caption>{escape(type(self).__name__)}</caption>{body}</table>"
+        rows = self._rows()
+        if rows[0][0] == "answer":
+            return answer_html(rows[0][1], rows[1:])
+        return as_table(rows, type(self).__name__)

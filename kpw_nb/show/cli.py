@@ -10,13 +10,14 @@ import errno
 import os
 import sys
 import traceback
+import warnings
 
 from .. import __version__
 from ..ground.errors import InputError
 from ..ground.files import first_line
 from .comparing import add_equivalence, add_groups, add_plan
 from .studying import add_bench, add_demo, add_reproduce, demo_samples
-from .terminal import CommandParser, flag, help_end, say
+from .terminal import CommandParser, flag, help_end, say, show_notes
 from .testing import add_test
 from .watching import add_changes, add_detect, add_monitor
 
@@ -76,11 +77,19 @@ def _report(error):
     )
     return 3
 
+# %% ../../nbs/show/09_cli.ipynb #c068_c
+def _as_note(message, category, filename, lineno, file=None, line=None):
+    "A warning from outside a computation, such as from reading a file, as one line"
+    note = warnings.WarningMessage(message, category, filename, lineno)
+    show_notes([note], {})
+
 # %% ../../nbs/show/09_cli.ipynb #c068
 def _run(args):
     "Run a command; an error becomes a line and an exit code"
     try:
-        return args.run(args)
+        with warnings.catch_warnings():
+            warnings.showwarning = _as_note
+            return args.run(args)
     except BrokenPipeError:
         raise
     except KeyboardInterrupt:

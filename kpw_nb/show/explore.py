@@ -952,7 +952,7 @@ def field_grid(window) -> np.ndarray:
 # %% ../../nbs/show/03_explore.ipynb #c070_2
 def cloud_state(X, Y, window) -> list:
     "What the page draws for two samples"
-    result = kpw_test(X, Y, candidates="KPW", n_resamples=199, rng=0)
+    result = kpw_test(X, Y, n_resamples=199, rng=0)
     f = result.transform(np.vstack([X, Y]))[:, 0]
     field = result.transform(field_grid(window))[:, 0]
     if f[: len(X)].mean() > f[len(X) :].mean():  # the sign is arbitrary: Y is high
@@ -961,7 +961,7 @@ def cloud_state(X, Y, window) -> list:
     at, steps = null_levels(result.statistic, null)
     top = f"{max(result.statistic, null.max()):.2f}"
     drawn = (levels(a, f.min(), f.max()) for a in (f, field))
-    means = round(means_pvalue(X, Y), 4)
+    means = float(f"{means_pvalue(X, Y):.2g}")
     return [at, top, means, as_digits(steps), *map(as_digits, drawn)]
 
 # %% ../../nbs/show/03_explore.ipynb #c072

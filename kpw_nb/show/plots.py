@@ -6,12 +6,13 @@
 __all__ = ['plot_projections', 'plot_field', 'plot_samples', 'plot_features', 'plot_null', 'plot_power', 'plot_trace']
 
 # %% ../../nbs/show/01_plots.ipynb #c003
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..ground.core import TINY, check_choice, check_number
-from ..ground.sample import as_samples, check_sample
+from ..ground.sample import as_samples, check_sample, sample_columns
+from ..theory.transport import exact_transport
 
 # %% ../../nbs/show/01_plots.ipynb #c006
 # safe for colour-blind readers, the same everywhere
@@ -637,6 +638,9 @@ def _ranked(columns, names, D):
     labels = [str(label) for label in labels]
     if names is None:
         return _Shares(labels, shares, None)
+    if D == len(names):  # of a picture, which has a place for what does not vary
+        labels += [name for name in names if name not in labels]
+        shares = np.pad(shares, (0, len(labels) - len(shares)))
     names = _names(names, None, len(labels))
     if unknown := set(names) - set(labels):
         raise ValueError(f"names has {min(unknown)!r}, which is no column of the data.")
@@ -801,6 +805,90 @@ def plot_null(null, statistic: float, pvalue: float | None = None, ax=None) -> t
     ax.set(xlabel="statistic", ylabel="permutations")
     ax.legend()
     return fig, ax
+
+# %% ../../nbs/show/01_plots.ipynb #c070_b
+WIDE = 180 / 25.4  # inches: two columns of most journals
+_SMALL: dict[Any, Any] = {
+    "font.size": 7,
+    "axes.titlesize": 7,
+    "axes.labelsize": 7,
+    "legend.fontsize": 6,
+    "xtick.labelsize": 6,
+    "ytick.labelsize": 6,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1,
+    "lines.markersize": 3,
+}
+
+
+def journal_figure(draws, height: float = 2.2, widths=None) -> tuple:
+    "Panels side by side at the width of a journal's page, lettered; (fig, axes)"
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context(_SMALL):
+        shape = dict(figsize=(WIDE, height), width_ratios=widths)
+        fig, axes = plt.subplots(1, len(draws), layout="constrained", **shape)
+        for letter, ax, draw in zip("abcdef", axes, draws):
+            draw(ax)
+            ax.set_title(letter, loc="left", fontweight="bold", fontsize=8)
+            ax.spines[["top", "right"]].set_visible(False)
+    return fig, axes
+
+# %% ../../nbs/show/01_plots.ipynb #c070_e
+def draw_pvalues(ax, pvalues, names, alpha: float = 0.05):
+    "P-values on a logarithmic axis, the level dotted; filled: at most the level"
+    place = range(len(names))
+    found = np.asarray(pvalues) <= alpha
+    fills = [COLOURS["other"] if yes else "none" for yes in found]
+    ax.hlines(place, pvalues, 1, color=GREY, lw=0.6)
+    look = dict(s=14, edgecolors=COLOURS["other"], linewidths=0.8, zorder=3)
+    ax.scatter(pvalues, place, facecolors=fills, **look)
+    ax.axvline(alpha, color=GREY, ls=":", lw=0.8)
+    ax.set_yticks(
+        place, [name if len(name) < 25 else f"{name[:23]}…" for name in names]
+    )
+    ax.invert_yaxis()
+    low = min(np.min(pvalues) / 2, alpha / 2)
+    ax.set(xscale="log", xlim=(1.2, low), xlabel="adjusted p-value")
+
+
+def _draw_leading(ax, result, image_shape, most=8):
+    "The leading columns and pairs; of images, a map of their pixels"
+    if image_shape is not None:
+        names = [str(name) for name in sample_columns(result.samples[0]).names]
+        plot_features(result.where(), names, image_shape=image_shape, ax=ax)
+        return
+    leading = result.where().columns.head(most)
+    names = [str(name).replace("$", r"\$") for name in leading["column"]]
+    draw_pvalues(ax, leading["pvalue"].to_numpy(float), names)
+
+# %% ../../nbs/show/01_plots.ipynb #c070_g
+def plot_test(
+    result, axes=None, wide: bool = False, image_shape=None, names=("X", "Y")
+) -> tuple:
+    "What `KPWTestResult.plot` draws: on two axes, or as a figure of three panels"
+    import matplotlib.pyplot as plt
+
+    FX, FY = (result.projector.transform(s.values) for s in result.samples)
+    plan = exact_transport(FX, FY).plan if FX.shape[1] > 1 else None
+
+    def projections(ax):
+        plot_projections(FX, FY, plan, ax=ax)
+        ax.legend(ax.get_legend_handles_labels()[0], [str(name) for name in names])
+
+    def null(ax):
+        plot_null(result.null_distribution, result.statistic, result.pvalue, ax=ax)
+
+    def leading(ax):
+        _draw_leading(ax, result, image_shape)
+
+    if wide:
+        return journal_figure([projections, null, leading])
+    if axes is None:
+        _, axes = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+    for draw, ax in zip((projections, null), axes):
+        draw(ax)
+    return axes[0].figure, axes
 
 # %% ../../nbs/show/01_plots.ipynb #c072
 def _check_study(study, x):

@@ -296,9 +296,41 @@ def _column_pictures(result, most=3):
     leading = result.where().columns.head(most).itertuples(index=False)
     return [_column_picture(column, tables, result.names) for column in leading]
 
+# %% ../../nbs/show/02_report.ipynb #c046_w
+def _as_images(sample):
+    "The rows of a sample as its owner has them, one pixel a column"
+    import pandas as pd
+
+    table = sample_columns(sample)
+    pixels = np.column_stack([table.column(name) for name in table.names])
+    names = [str(name) for name in table.names]
+    return pd.DataFrame(pixels, columns=names, index=list(sample.rows))
+
+
+def _image_pictures(result, image_shape):
+    "The leading rows as images, and the map of their pixels"
+    from kpw_nb.show.plots import plot_features, plot_samples
+
+    where, images = result.where(), [_as_images(s) for s in result.samples]
+    shape = dict(image_shape=image_shape)
+    rows = _picture(
+        lambda f: plot_samples(*images, where, ax=f.subplots(), **shape),
+        "The leading images of both samples",
+        "The images of X and of Y that tell most, each with its cost.",
+        (6, 2.2),
+    )
+    names = list(images[0].columns)
+    pixels = _picture(
+        lambda f: plot_features(where, names, ax=f.subplots(), **shape),
+        "A map of the pixels in which the samples differ",
+        "How strongly the projector that explains the difference reacts to each pixel.",
+        (3.6, 2.7),
+    )
+    return [rows, pixels]
+
 # %% ../../nbs/show/02_report.ipynb #c045
-def _pictures(result):
-    "Leading columns, null distribution, projection"
+def _pictures(result, image_shape=None):
+    "Leading columns (or images), null distribution, projection"
     from kpw_nb.show.plots import plot_null, plot_projections
 
     drawn = [s.take(spread(len(s), 1000)) for s in result.samples]
@@ -318,7 +350,10 @@ def _pictures(result):
         "same rows. Without a difference the line would stand among the bars.",
         (5, 3.6),
     )
-    return dict(projection=projection, null=null, columns=_column_pictures(result))
+    columns = _column_pictures(result)
+    if image_shape is not None:
+        columns = _image_pictures(result, image_shape)
+    return dict(projection=projection, null=null, columns=columns)
 
 # %% ../../nbs/show/02_report.ipynb #c048
 def _number(value):
@@ -463,7 +498,9 @@ def _python(facts):
     return f"kpw_test({', '.join(words)}, method={method!r}, {many})"
 
 # %% ../../nbs/show/02_report.ipynb #c056
-def _render(result, facts, document=True, folded=False, pictures=True, most=_COLUMNS):
+def _render(
+    result, facts, document=True, folded=False, pictures=True, most=_COLUMNS, shape=None
+):
     "The template, filled in"
     known = facts["where"]
     columns = known["columns"] if known else []
@@ -471,7 +508,7 @@ def _render(result, facts, document=True, folded=False, pictures=True, most=_COL
         facts=facts,
         document=document,
         folded=folded,
-        pictures=_pictures(result) if pictures else None,
+        pictures=_pictures(result, shape) if pictures else None,
         sizes={letter: f"{facts[letter]['rows']:,} rows" for letter in "XY"},
         columns=_column_table(columns, most),
         pairs=_pair_table(columns),
@@ -481,7 +518,7 @@ def _render(result, facts, document=True, folded=False, pictures=True, most=_COL
     )
 
 # %% ../../nbs/show/02_report.ipynb #c057
-def report_page(result, facts: dict | None = None) -> str:
+def report_page(result, facts: dict | None = None, image_shape=None) -> str:
     """One self-contained page about a test.
 
     It holds the answer, where the samples differ, with pictures, how sure one may be,
@@ -494,6 +531,8 @@ def report_page(result, facts: dict | None = None) -> str:
     facts : dict, optional
         What the page states: `result.facts()`, perhaps with another level, names of
         the samples, a `command` and `files`.
+    image_shape : pair of int, optional
+        (rows, columns) if each row is an image: leading rows are then shown as images.
 
     Returns
     -------
@@ -511,7 +550,8 @@ def report_page(result, facts: dict | None = None) -> str:
     >>> page[:15], "The two samples differ" in page
     ('<!doctype html>', True)
     """
-    return _render(result, result.facts() if facts is None else facts)
+    facts = result.facts() if facts is None else facts
+    return _render(result, facts, shape=image_shape)
 
 # %% ../../nbs/show/02_report.ipynb #c065
 def short_answer(result) -> str:
@@ -542,8 +582,8 @@ def _check_place(path):
     return place
 
 
-def write_report(result, path) -> Path:
+def write_report(result, path, image_shape=None) -> Path:
     "The page of a result in a file"
     place = _check_place(path)
-    write_whole(place, report_page(result))
+    write_whole(place, report_page(result, image_shape=image_shape))
     return place

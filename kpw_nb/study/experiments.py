@@ -342,6 +342,29 @@ def experiments() -> dict:
         "sizes_large": _sizes(_LARGE, 20, "The same for large samples"),
     }
 
+# %% ../../nbs/study/05_experiments.ipynb #c028_w
+SETTINGS = {  # (problem, kind): its group, and its name on a page
+    ("gaussian", "diag"): ("covariance", "variances"),
+    ("gaussian", "rotated"): ("covariance", "rotated"),
+    ("mixture", ""): ("means", "mixture"),
+    ("gaussian", "mean"): ("means", "all means"),
+    ("hdgm", ""): ("fine structure", "HDGM"),
+    ("blobs", ""): ("fine structure", "blobs"),
+    ("four", ""): ("fine structure", "four clusters"),
+    ("waves", ""): ("fine structure", "waves"),
+    ("perturbed", ""): ("fine structure", "perturbed uniform"),
+    ("abundance", ""): ("images", "more ones"),
+    ("digits", ""): ("images", "without three digits"),
+}
+
+
+def setting_names(row) -> tuple:
+    "Group and name of a setting of the comparison"
+    kind = row.kind if isinstance(row.kind, str) else ""
+    usual = ("likelihood-ratio paper", kind.replace("_", " "))
+    group, name = SETTINGS.get((row.problem, kind), usual)
+    return group, name if row.D != row.D else f"{name}, D = {row.D:.0f}"
+
 # %% ../../nbs/study/05_experiments.ipynb #c029
 SEED = 2027  # of every committed figure; nothing was chosen on it
 

@@ -149,8 +149,12 @@ class SampleSize(Result):
         return f"between {low} and {high}"
 
     def _rows(self):
-        n = "no answer" if self.n is None else f"{self.n} ({self.bounds})"
-        rows = [(self.unit, n), ("for power", f"{self.power:g}")]
+        answer = f"no answer for power {self.power:g}"
+        if self.n is not None:
+            answer = f"{self.n} {self.unit} for power {self.power:g}"
+        rows = [("answer", answer)]
+        if self.n is not None:
+            rows.append(("95 % interval", self.bounds))
         if self.pvalue is not None:
             rows.append(("the pilot itself", f"p = {self.pvalue:.3g}"))
         if len(self.study):

@@ -24,6 +24,7 @@ from kpw_nb.ground.core import (
     FAST,
     Result,
     MOST_RESAMPLES,
+    check_choice,
     check_number,
     kernel,
     root_seed,
@@ -869,9 +870,34 @@ class ChangePoints(Result):
         "In words"
         return "\n".join([*describe(self), *(f"  note: {n}" for n in self.notes)])
 
-    def plot(self, ax=None):
-        "The leading columns, the changes and their sets: (fig, ax)"
-        return draw_changes(self, ax)
+    def _rows(self):
+        "The answer, and a line for each change"
+        first, *lines = describe(self)
+        changes = [tuple(line.strip().split(", ", 1)) for line in lines]
+        return [("answer", first), *changes, *(("note", n) for n in self.notes)]
+
+    def plot(self, ax=None, *, kind: str = "screen"):
+        """The leading columns, the changes and their sets.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes if not given.
+        kind : {"screen", "figure"}, default "screen"
+            "figure" adds each change with its set, at the width of a journal's page.
+
+        Returns
+        -------
+        tuple
+            Figure and axes.
+        """
+        check_choice(kind, "kind", ("screen", "figure"))
+        if kind == "screen":
+            return draw_changes(self, ax)
+        from kpw_nb.show.plots import journal_figure
+
+        draws = [partial(draw_changes, self), partial(draw_sets, self)]
+        return journal_figure(draws, widths=(2, 1))
 
 # %% ../../nbs/watch/04_segment.ipynb #c089
 def describe(found):
@@ -884,7 +910,8 @@ def describe(found):
     lines = [f"{count} change{'s' if count > 1 else ''} ({how})"]
     for i, (position, row) in enumerate(zip(found.changes, found.rows)):
         inside = found.confidence_sets[i]
-        name = f"{position}" if row == position else f"{position} (row {row})"
+        row = str(row).removesuffix(" 00:00:00")  # a date, not a time
+        name = f"{position}" if row == str(position) else f"{position} (row {row})"
         span = f"confidence set {inside[0]}..{inside[-1]}"
         where = ", ".join(str(c) for c in found.columns[i][:4])
         many = "s" if len(found.columns[i]) > 1 else ""
@@ -913,6 +940,19 @@ def draw_changes(found, ax=None, most=4):
     ax.set_yticks(at, labels=[as_written(name) for name in leading])
     ax.set(xlabel="frame", ylabel="column, standardised")
     return ax.figure, ax
+
+
+def draw_sets(found, ax):
+    "Each change, with its confidence set and p-value"
+    from kpw_nb.show.plots import COLOURS
+
+    for k, (change, inside) in enumerate(zip(found.changes, found.confidence_sets)):
+        ax.plot([inside[0], inside[-1]], [k, k], color=COLOURS["Y"])
+        ax.plot(change, k, "o", color=COLOURS["Y"])
+    pvalues = [f"p = {p:.3g}" for p in found.pvalues]
+    ax.set_yticks(range(len(found.changes)), labels=pvalues)
+    ax.invert_yaxis()
+    ax.set(xlabel="frame", title="confidence sets")
 
 # %% ../../nbs/watch/04_segment.ipynb #c090
 def _check_series(series):
