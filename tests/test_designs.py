@@ -19,6 +19,7 @@ from kpw_nb import KPWProjector, KPWTest, WitnessProjector, kpw_test
 from kpw_nb.study import rivals as baselines
 from kpw_nb.show.cli import main
 from kpw_nb.compare.designs import DesignOptions, Design, bring_together, read_design
+from kpw_nb.ground.errors import InputWarning
 from kpw_nb.compare.relabel import Free, Strata, permutation_pvalue
 from kpw_nb.compare.statistics import MMD, Contrast, under
 
@@ -501,3 +502,17 @@ def test_a_free_design_is_no_design():
     assert design.free and design.masses is None
     F = np.arange(14.0).reshape(7, 2)
     assert design.features(F) is F
+
+
+def test_a_label_among_the_columns():
+    """A column that names the sample is pointed out: with it, any two samples differ.
+    Mutation: only columns with several levels are looked at."""
+    g = np.random.default_rng(0)
+    X, Y = (
+        pd.DataFrame(dict(a=g.normal(size=20), arm=arm)) for arm in ("control", "drug")
+    )
+    with pytest.warns(InputWarning, match="'arm' is 'control' in all of X and 'drug'"):
+        kpw_test(X, Y, n_resamples=19, rng=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kpw_test(X, Y.assign(arm="control"), n_resamples=19, rng=0)

@@ -351,7 +351,7 @@ def test_columns_are_folded_if_nothing_was_found():
         folded = page.rindex("<details>", 0, first)
         assert "</details>" not in page[folded:first]
         said = " ".join(Page(page).said.split())
-        assert "Nothing was found, so what leads here may be noise" in said
+        assert "No difference was found, so the columns that lead may be noise" in said
         assert "That does not prove that there is none." in said
         assert "Where they differ" not in said
 

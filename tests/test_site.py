@@ -21,7 +21,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import quote_plus, unquote, urljoin, urlsplit
 
 import pytest
 from browser import CHROMIUM, Browser, require
@@ -114,7 +114,7 @@ def entries(site, page):
 def test_the_sidebar_is_short(site, pages):
     """A section with a page of its own shows its pages there, and in the sidebar only
     while one of them is read. Mutation: the sidebar shows all pages at once."""
-    assert len(entries(site, "index.html")) <= 45
+    assert len(entries(site, "index.html")) < 45
     for part in sections():
         if "page" not in part:
             continue
@@ -170,6 +170,53 @@ def test_sample_reports(site, pages):
         title = re.search(r"<h1>(.*?)</h1>", text, re.S)[1]
         found = title.startswith("The two samples differ, most of all in ")
         assert found == ("nothing" not in name), title
+
+
+def test_the_headline_has_the_column_s_own_p(site):
+    """What the title of a report says of a column is what the table says of it, and
+    how large the difference is stands below. Mutation: the overall p in the title."""
+    for name in ("penguins", "digits"):
+        text = unescape((site / "reports" / f"{name}.html").read_text("utf-8"))
+        title = re.search(r"<h1>(.*?)</h1>", text, re.S)[1]
+        row = re.search(
+            r'<tbody>\s*<tr><th scope="row">(\S.*?)</th>(.*?)</tr>', text, re.S
+        )
+        said = re.search(r"\(p = ([\d.e-]+)", title)[1]
+        assert said in text and "you would be right" in text
+        leading = re.search(r"<h2>Where they differ</h2>(.*)", text, re.S)[1]
+        own = re.search(r'<td class="n">([\d.e-]+)</td>', leading)[1]
+        assert said == own and row
+
+
+def test_links_are_named_by_titles(site, pages):
+    "Mutation: a link is called 09_descent"
+    named = []
+    for name in pages:
+        text = (site / name).read_text(encoding="utf-8")
+        links = re.findall(r"<a\b[^>]*>(.*?)</a>", text, re.S)
+        words = (re.sub(r"<[^>]+>", "", link).strip() for link in links)
+        named += [f"{name}: {w}" for w in words if re.fullmatch(r"\d\d[a-z]?_\w+", w)]
+    assert not named, named[:9]
+
+
+AVOIDED = (
+    "can be meant",
+    "told as gaps",
+    "made and said",
+    "Not finding is not showing",
+    "one of the crowd",
+    "How, is told",
+    "Who expects such",
+    "as many as their rows",
+    "that was measured and",
+)
+
+
+def test_words_to_avoid(site, pages):
+    "On no page but the code of this test"
+    shown = {n: (site / n).read_text(encoding="utf-8") for n in pages}
+    found = [f"{n}: {w}" for n, text in shown.items() for w in AVOIDED if w in text]
+    assert not found, found
 
 
 def test_nothing_leads_to_a_host_that_may_not_exist(pages):
@@ -368,26 +415,51 @@ def test_pages_in_a_browser(browser, address, site, pages):
     assert formulas > 200
 
 
+GUIDE, PAGE = "tutorials/{}.html", "reference/kpw_nb.{}.html"
 SEARCHES = {
-    "two sample test": ("tutorials/first_test.html", "reference/kpw_nb.kpw_test.html"),
+    "two sample test": (GUIDE.format("first_test"), PAGE.format("kpw_test")),
     "install": ("install.html",),
     "cite": ("cite.html",),
-    "change point": ("watch/04_segment.html", "reference/kpw_nb.kpw_changepoint.html"),
-    "missing values": ("tutorials/units_gaps.html", "questions.html"),
-    "kpw_test": ("reference/kpw_nb.kpw_test.html",),
+    "kpw_test": (PAGE.format("kpw_test"),),
+    "change point": (GUIDE.format("change_points"),),
+    "missing values": (GUIDE.format("units_gaps"), "questions.html"),
+    "effect size": (GUIDE.format("effect_size"),),
+    "how large is the difference": (GUIDE.format("effect_size"),),
+    "drift": (GUIDE.format("drift_in_ci"), GUIDE.format("daily_batches")),
+    "data drift": ("questions.html",),
+    "A/B test": ("questions.html",),
+    "how many samples do I need": ("questions.html", GUIDE.format("power_planning")),
+    "sample size": (GUIDE.format("power_planning"),),
+    "p-value too large": ("questions.html",),
+    "wasserstein distance python": ("questions.html",),
+    "MMD": ("questions.html",),
+    "multiple testing": ("questions.html",),
+    "batch effect": ("questions.html",),
+    "paired data": (GUIDE.format("paired_images"),),
+    "many groups": (GUIDE.format("groups"),),
+    "equivalence": (GUIDE.format("close_enough"),),
+    "command line": (GUIDE.format("command_line"),),
+    "paper figure": (GUIDE.format("paper_figure"),),
+    "what is KPW": (GUIDE.format("what_is_kpw"),),
+    "big data": (GUIDE.format("big_data"),),
 }
 
 
 @pytest.mark.parametrize("words", SEARCHES)
 def test_search(browser, address, words):
-    "The page that people mean comes first"
+    """The page that people mean comes first, and what is quoted of it is its own text.
+    Mutation: the words of the theme in the snippets."""
     browser.size(WIDE)
-    assert not browser.open(f"{address}search.html?q={words.replace(' ', '+')}")
+    assert not browser.open(f"{address}search.html?q={quote_plus(words)}")
     found = "[...document.querySelectorAll('#search-results li a')].map(a => a.href)"
     browser.until(f"{found}.length > 0")
     browser.until("/found/.test(document.querySelector('.search-summary').textContent)")
     first = browser.js(found)[0].removeprefix(address).partition("#")[0]
     assert first.partition("?")[0] in SEARCHES[words], browser.js(found)[:4]
+    browser.until("document.querySelector('#search-results .context')")
+    quoted = "[...document.querySelectorAll('#search-results .context')]"
+    quoted = browser.js(f"{quoted}.map(e => e.textContent).join(' ')")
+    assert "Settings Light Dark" not in quoted, quoted[:300]
 
 
 @pytest.mark.parametrize("width", [WIDE, PHONE])

@@ -585,6 +585,13 @@ def _looks_like_cluster(x, y):
     return not names[0] & names[1] and rows >= 2 * (len(names[0]) + len(names[1]))
 
 
+def _looks_like_label(x, y):
+    "One text in all rows of X, another one in all rows of Y?"
+    if min(len(x), len(y)) == 0 or x.dtype.kind != "U":
+        return False
+    return (x == x[0]).all() and (y == y[0]).all() and x[0] != y[0]
+
+
 def _named_rows(table: Columns, column):
     "What a column calls its rows, without gaps: texts, or whole numbers"
     values = table.column(column)
@@ -600,7 +607,16 @@ def warn_if_clustered(X: Columns, Y: Columns):
     for column in [c for c, kind in zip(X.names, X.kinds) if kind in kinds]:
         if not isinstance(column, str):
             continue  # a column without a name is hardly a name
-        if _looks_like_cluster(*(_named_rows(table, column) for table in (X, Y))):
+        named = [_named_rows(table, column) for table in (X, Y)]
+        if _looks_like_label(*named):
+            x, y = (verbatim(repr(str(values[0]))) for values in named)
+            text = (
+                f"{the_column(column)} is {x} in all of {{X}} and {y} in all of {{Y}}, "
+                "so it tells the samples apart by itself, as a label does. Leave it "
+                "out, unless it was measured."
+            )
+            warnings.warn(InputWarning(text), stacklevel=6)
+        if _looks_like_cluster(*named):
             text = (
                 f"{the_column(column)} has levels of its own in each sample, none in "
                 "both. If its rows belong together (donors, patients, files), pass "

@@ -152,7 +152,7 @@ def all_at_once(errors: list) -> InputError:
     ways = [either(f"drop {verbatim(c)}", "", drop=c) for c in columns]
     if any(e.argument == "missing" for e in errors):
         ways.append(option("missing", "indicator"))
-    remedy = f"all are met by {' '.join(ways)}" if None not in columns else ""
+    remedy = f"to fix all: {' '.join(ways)}" if None not in columns else ""
     found = InputError(f"{len(errors)} problems: {problem}", remedy)
     found.parts = tuple(errors)
     return found

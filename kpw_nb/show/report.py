@@ -338,16 +338,17 @@ def _pictures(result, image_shape=None):
     projection = _picture(
         lambda f: plot_projections(*projected, ax=f.subplots(), names=result.names),
         "The projected points of both samples",
-        "What the projector makes of {} (blue) and {} (vermilion). Where "
-        "the colours part, the samples differ.".format(*result.names),
+        "{} (blue) and {} (vermilion) after projection. Where the colours "
+        "separate, the samples differ.".format(*result.names),
         (5, 3.6),
     )
     seen = (result.null_distribution, result.statistic, result.pvalue)
     null = _picture(
         lambda f: plot_null(*seen, ax=f.subplots()),
         "Histogram of the statistic of relabelled data, with the observed value",
-        f"The statistic as observed, and of {result.n_resamples} relabellings of the "
-        "same rows. Without a difference the line would stand among the bars.",
+        f"The observed statistic (line), and those of {result.n_resamples} "
+        "relabellings of the same rows (bars); without a difference it would be "
+        "among them.",
         (5, 3.6),
     )
     columns = _column_pictures(result)
