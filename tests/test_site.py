@@ -462,6 +462,22 @@ def test_search(browser, address, words):
     assert "Settings Light Dark" not in quoted, quoted[:300]
 
 
+SHIFT = """new Promise(done => { let sum = 0;
+new PerformanceObserver(list => { for (const e of list.getEntries())
+  if (!e.hadRecentInput) sum += e.value; }).observe(
+  {type: 'layout-shift', buffered: true}); setTimeout(() => done(sum), 500) })"""
+
+
+@pytest.mark.parametrize("name", ["theory/01_kernels", "theory/07_transport", "index"])
+def test_pages_do_not_jump(browser, address, name):
+    "Mutation: formulas are set while the text around them is seen"
+    browser.size(WIDE)
+    browser.open(f"{address}{name}.html")
+    assert browser.js(SHIFT) < 0.1
+    shown = "getComputedStyle(document.querySelector('article')).visibility"
+    assert browser.js(shown) == "visible"
+
+
 @pytest.mark.parametrize("width", [WIDE, PHONE])
 def test_navigation(browser, address, width):
     """From the landing page through the sidebar to the reference, and on by the

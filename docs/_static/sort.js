@@ -39,3 +39,13 @@ if (typeof Search !== "undefined") {
     return plain(page.documentElement.outerHTML, anchor);
   };
 }
+
+// Text with formulas is shown once they are set (site.css hides it), so that it does not jump.
+if (document.querySelector("article .math")) {
+  const wait = () => {
+    const set = window.MathJax?.startup?.promise;
+    if (!set) return setTimeout(wait, 30);
+    set.then(() => document.documentElement.classList.add("typeset"));
+  };
+  wait();
+}
