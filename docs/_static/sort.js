@@ -36,6 +36,9 @@ if (typeof Search !== "undefined") {
     const page = new DOMParser().parseFromString(html, "text/html");
     const article = page.querySelector("article");
     if (article) page.querySelector("[role=main]").replaceChildren(article);
+    const place = anchor && page.querySelector(anchor); // of a synonym: quote its section
+    const section = place && !place.textContent.trim() && place.closest("section");
+    if (section) anchor = "#" + section.id;
     return plain(page.documentElement.outerHTML, anchor);
   };
 }
@@ -48,4 +51,12 @@ if (document.querySelector("article .math")) {
     set.then(() => document.documentElement.classList.add("typeset"));
   };
   wait();
+}
+
+// The page that is read is in view in the sidebar, however long that is.
+const here = document.querySelector(".bd-links li.current.active > a");
+const bar = here?.closest(".bd-sidebar-primary");
+if (bar) {
+  const above = here.getBoundingClientRect().top - bar.getBoundingClientRect().top;
+  bar.scrollTop += above - bar.clientHeight / 2;
 }
