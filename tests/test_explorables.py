@@ -357,7 +357,8 @@ def test_touch(page):
         tap(".kpw-clouds .kpw-x-once")
         page.until(f"{CLOUDS}.innerText.includes('1 of 199')")
         tap(".kpw-clouds .kpw-x-size label:first-child")
-        page.until(f"{CLOUDS}.innerText.includes('With 20 points each')")
+        plane = f"{CLOUDS}.querySelector('.kpw-x-plane svg').getAttribute('aria-label')"
+        page.until(f"{plane}.startsWith('20 points of X')")
         tap(".kpw-clouds .kpw-x-spread", 0.98)
         page.until(f"{CLOUDS}.innerText.includes('spread 1.5 times')")
         tap(".kpw-descent .kpw-x-on")
