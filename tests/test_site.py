@@ -178,14 +178,10 @@ def test_the_headline_has_the_column_s_own_p(site):
     for name in ("penguins", "digits"):
         text = unescape((site / "reports" / f"{name}.html").read_text("utf-8"))
         title = re.search(r"<h1>(.*?)</h1>", text, re.S)[1]
-        row = re.search(
-            r'<tbody>\s*<tr><th scope="row">(\S.*?)</th>(.*?)</tr>', text, re.S
-        )
-        said = re.search(r"\(p = ([\d.e-]+)", title)[1]
-        assert said in text and "you would be right" in text
-        leading = re.search(r"<h2>Where they differ</h2>(.*)", text, re.S)[1]
-        own = re.search(r'<td class="n">([\d.e-]+)</td>', leading)[1]
-        assert said == own and row
+        table = text[text.index("<h2>Where they differ</h2>") :]
+        own = re.search(r'<td class="n">([\d.e-]+)</td>', table)[1]
+        assert re.search(r"\(p = ([\d.e-]+)", title)[1] == own, name
+        assert "you would be right" in text
 
 
 def test_links_are_named_by_titles(site, pages):
@@ -207,7 +203,7 @@ AVOIDED = (
     "one of the crowd",
     "How, is told",
     "Who expects such",
-    "as many as their rows",
+    "or as many as their rows",
     "that was measured and",
 )
 
