@@ -323,7 +323,7 @@ def kpw_equivalence(
     return _by_mmd(X, Y, margin, method, alpha, kernel, bandwidth)
 
 # %% ../../nbs/compare/13_equivalence.ipynb #c018_a
-_MOST = 20_000  # rows of both samples that are compared with each other
+_MOST = 20000  # rows of both samples that are compared with each other
 
 
 def rows_compared(n: int, m: int) -> tuple:

@@ -75,7 +75,7 @@ def tail_evidence(square, df) -> np.ndarray:
     return out
 
 # %% ../../nbs/compare/05_evidence.ipynb #c011
-_MOST_COORDINATES, _MOST_ROWS, _FEWEST = 2048, 20_000, 10
+_MOST_COORDINATES, _MOST_ROWS, _FEWEST = 2048, 20000, 10
 _MOST_PAIRS = 8128  # all of 128 coordinates
 _BLOCK = 256  # pairs at a time
 

@@ -286,7 +286,7 @@ class Spacing(Depth):
     weights = Weights(few=4)
     adds_up = False
     k = 5  # which neighbour
-    most = 10_000
+    most = 10000
 
     def make(self, pool):
         score = spacing_score(pool.neighbours, self.k)[:, None]
@@ -307,7 +307,7 @@ class Neighbours(Member):
     adds_up = False
     in_groups = False
     k = 4  # of how many
-    most = 10_000
+    most = 10000
 
     def make(self, pool):
         return Edges(pool.neighbours, self.k)

@@ -21,7 +21,7 @@ from ..ground.core import check_number, later_seeds, spawn_seeds
 from ..ground.engine import Engine, one_thread
 
 # %% ../../nbs/compare/01_relabel.ipynb #c011
-_LISTED = 20_000  # relabellings at most that are drawn from a list, each once
+_LISTED = 20000  # relabellings at most that are drawn from a list, each once
 
 
 class Relabelling:
@@ -458,7 +458,7 @@ def resample(
     if not callable(statistic):
         raise TypeError(f"statistic must be a function of marks, got {statistic!r}.")
     if batch is None:  # short, so that an interrupt soon comes through
-        batch = min(32, max(4, 16_000 // len(design.observed)))
+        batch = min(32, max(4, 16000 // len(design.observed)))
     batch = check_number(batch, "batch", 1, integer=True)
     starts = range(0, len(keys), batch)
     values = partial(evaluate, statistic, design)

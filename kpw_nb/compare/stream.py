@@ -43,7 +43,7 @@ from kpw_nb.compare.statistics import (
 )
 
 # %% ../../nbs/compare/09_stream.ipynb #c007
-KEPT, GROUPS, RATIO = 40_000, 1024, 20
+KEPT, GROUPS, RATIO = 40000, 1024, 20
 
 
 class Share(NamedTuple):

@@ -454,7 +454,7 @@ def end_of_ladder(points: int, width: int, is_linear: bool = True) -> int:
     "The most relabellings of so many points with so many values"
     if not is_linear:
         return 199
-    most = min(_WORK // (points + width), 10_000)
+    most = min(_WORK // (points + width), 10000)
     step = 1000 if most >= 1000 else 100
     return max(most // step * step - 1, 199)
 
@@ -1488,7 +1488,7 @@ class KPWTest(BaseEstimator):
         Iterations of each search under "refit".
     train_size : float or int, optional
         Share of the rows that trains, or their number; a half, if not given.
-    kept : int, default 40_000
+    kept : int, default 40000
         Points at most that are relabelled one by one; beyond, in groups.
     scale : {"auto", "std", "rank", None}, default "auto"
         The unit of numbers: common, unless they share one; None leaves them alone.

@@ -875,7 +875,7 @@ def _two_names(x, y) -> tuple:
     return names if names[0] != names[1] else (str(x), str(y))
 
 # %% ../../nbs/ground/05_files.ipynb #c094_a
-_MANY = 40_000  # rows of both samples that are read into memory
+_MANY = 40000  # rows of both samples that are read into memory
 
 
 def _dataset(path, options, lacks):

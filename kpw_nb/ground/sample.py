@@ -455,7 +455,7 @@ def as_source(X):
     if module == "polars" and word == "LazyFrame":
         return spooled(partial(X.sink_ipc, compression="uncompressed"))
     if module == "duckdb" and word.endswith("Relation"):
-        return spooled(partial(_write_batches, X.to_arrow_reader(65_536)))
+        return spooled(partial(_write_batches, X.to_arrow_reader(65536)))
     if module == "pyarrow" and word == "RecordBatchReader":
         return spooled(partial(_write_batches, X))
     if module == "pyarrow" and hasattr(X, "get_fragments"):

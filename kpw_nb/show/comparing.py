@@ -352,7 +352,7 @@ def _add_wanted(p):
     p.add_argument(
         "--n-max",
         type=whole_number(64, 10**6),
-        default=10_000,
+        default=10000,
         metavar="N",
         help="where the search gives up (default: 10000)",
     )

@@ -290,7 +290,7 @@ def _comparison():
     )
 
 # %% ../../nbs/study/05_experiments.ipynb #c024
-_GROWING, _LARGE = [250, 500, 1000, 2000, 4000], [8000, 16_000]
+_GROWING, _LARGE = [250, 500, 1000, 2000, 4000], [8000, 16000]
 
 
 def _sizes(sizes, n_trials, title):

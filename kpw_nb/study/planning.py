@@ -329,7 +329,7 @@ def sample_size(
     power: float = 0.8,
     point: dict | None = None,
     n_start: int = 32,
-    n_max: int = 10_000,
+    n_max: int = 10000,
     max_seconds: float | None = None,
     rng=None,
     **options,

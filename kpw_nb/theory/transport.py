@@ -108,7 +108,7 @@ def simplex(C, a, b):
 
     # it takes costs below 1e-15 for zero: give it costs of about one
     unit = 2.0 ** -math.frexp(np.abs(C).max())[1]
-    plan, log = emd(a, b, C * unit, numItermax=10_000_000, log=True, numThreads=1)
+    plan, log = emd(a, b, C * unit, numItermax=10**7, log=True, numThreads=1)
     if log["warning"] is not None:
         raise RuntimeError(f"The network simplex failed: {log['warning']}")
     rows, cols = np.nonzero(plan)
@@ -582,7 +582,7 @@ def sinkhorn(
     a=None,
     b=None,
     *,
-    max_iter: int = 10_000,
+    max_iter: int = 10000,
     tol: float = 1e-9,
     v0=None,
     progress=False,

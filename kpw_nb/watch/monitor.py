@@ -376,7 +376,7 @@ def one_column_sums(bag, batch, count, rng):
     return sums
 
 # %% ../../nbs/watch/05_monitor.ipynb #m05c17
-def _gammas(count: int = 20_000) -> np.ndarray:
+def _gammas(count: int = 20000) -> np.ndarray:
     "Weights of the days, which sum to one"
     j = np.arange(1, count + 1)
     raw = np.log(np.maximum(j, 2)) / (j * np.exp(np.sqrt(np.log(j))))
@@ -729,7 +729,7 @@ def day_page(facts: dict, path=None):
     return path
 
 # %% ../../nbs/watch/05_monitor.ipynb #m05c28
-LEARN, MOST_LEARN, MOST_BAG = 0.2, 10_000, 40_000
+LEARN, MOST_LEARN, MOST_BAG = 0.2, 10000, 40000
 
 
 def cut_reference(n: int, rng) -> tuple:
@@ -1058,7 +1058,7 @@ def look_at(monitor, name, table: Columns, day: int, asked: Asked) -> Looked:
     place = list(monitor._slices).index(name)
     rng = np.random.default_rng([monitor.seed_ % 2**64, day, place])
     rows = trained.eyes(trained.encoder(table))
-    steps = STEPS if monitor.joins else (*STEPS, 19_999)
+    steps = STEPS if monitor.joins else (*STEPS, 19999)
     bag = old.bag.features.rows
     found = compare_batch(trained.eyes, bag, rows, rng, steps, old.bag.total)
     new = Slice(old.bag, copy(old.witness), copy(old.bets))
