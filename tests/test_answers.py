@@ -225,3 +225,12 @@ def test_a_wide_table_is_looked_at_once(monkeypatch):
     assert result.where().columns["column"].iloc[0] == 7
     assert result.effect().columns["column"].iloc[0] == 7
     assert made[0] <= 3000 + 50
+
+
+def test_p_stands_in_its_own_interval():
+    "26 of 10,000 was printed as p = .001, as none was among the first thousand"
+    g = np.random.default_rng(0)
+    X, Y = g.normal(size=(30, 3)), g.normal(size=(30, 3)) + 0.8
+    result = kpw_test(X, Y, rng=0)
+    assert result.n_resamples > 999
+    assert result.interval[0] <= result.pvalue <= result.interval[1]

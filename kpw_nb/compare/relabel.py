@@ -524,11 +524,6 @@ def ladder(pvalue):
 
     return stop
 
-# %% ../../nbs/compare/01_relabel.ipynb #c049_3
-def bound_on_ladder(count: int) -> float:
-    "What the p-value cannot exceed after so many relabellings: the steps passed say so"
-    return min((s.enough for s in LADDER if s.after < count), default=1.0)
-
 # %% ../../nbs/compare/01_relabel.ipynb #c051
 @dataclass(frozen=True, repr=False)
 class PermutationResult(Result):

@@ -64,7 +64,6 @@ from kpw_nb.compare.evidence import (
 from kpw_nb.compare.relabel import (
     Free,
     aggregate,
-    bound_on_ladder,
     check_resamples,
     ladder,
     permutation_pvalue,
@@ -1307,8 +1306,6 @@ def _result(plan, outcome, seed, clock, encoder, design, asked):
     p = permutation_pvalue(statistic, null)
     reached = round(p * (1 + len(null))) - 1
     interval = (p, p) if found.complete else pvalue_interval(reached, len(null))
-    if asked == "auto" and design.relabelling.count > ENUMERATED:
-        p = min(p, bound_on_ladder(len(null)))
     table = _table(outcome.family, found.rows)
     explainer = outcome.shown_by(_explainer(table, outcome.family))
     why = f"{plan.why}; {outcome.detail}" if outcome.detail else plan.why
