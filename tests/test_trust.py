@@ -176,7 +176,9 @@ def test_an_interrupt_while_it_loads(folder):
         time.sleep(0.3)
         run.send_signal(signal.SIGINT)
         _, errors = run.communicate(timeout=60)
-    assert run.returncode in (0, 130) and b"Traceback" not in errors
+    # on a busy machine the signal may come before Python itself listens
+    ends = (0, 130, -signal.SIGINT)
+    assert run.returncode in ends and b"Traceback" not in errors
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux")

@@ -220,7 +220,7 @@ def visible(n: int, m: int | None = None, D: int = 1) -> VisibleResult:
     >>> [s.kind for s in found.differences][:2]
     ['shift', 'shift of all']
     >>> str(visible(10))
-    ''
+    'with so few rows, no difference of these kinds would have been found'
     """
     n = check_number(n, "n", 2, integer=True)
     m = n if m is None else check_number(m, "m", 2, integer=True)

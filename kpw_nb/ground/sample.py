@@ -205,7 +205,6 @@ def as_sample(X, name: str = "X", min_points: int = 2, start: int = 0) -> Sample
     check_shape(sample.values.shape, name, min_points)
     if not np.isfinite(sample.values).all():
         raise _not_finite(sample)
-    check_magnitude(sample)
     return sample
 
 # %% ../../nbs/ground/03_sample.ipynb #c016
@@ -247,6 +246,8 @@ def as_samples(X, Y, min_points: int = 2) -> tuple:
     [[1.0, 3.0], [2.0, 4.0]]
     """
     X, Y = as_sample(X, "X", min_points), as_sample(Y, "Y", min_points)
+    check_magnitude(X)
+    check_magnitude(Y)
     x, y = (s.columns or tuple(range(s.values.shape[1])) for s in (X, Y))
     order, values = column_order(x, y), Y.values
     if order != sorted(order):  # a copy only where it is needed

@@ -796,15 +796,16 @@ def leading_axes(Z):
 
 
 def memory_of_loudness(Z) -> float:
-    "Of the variance of what is new in each frame; 1 if it does not remember"
-    found = 1.0
-    for z in leading_axes(Z).T:
+    """Of the variance of what is new in each frame; 1 if it does not remember, or no
+    longer than the values themselves, as in a slow movement"""
+    axes, found = leading_axes(Z).T, 1.0
+    for z in axes:
         z = z - z.mean()
         new = z[1:] - (z[1:] @ z[:-1]) / max(z @ z, TINY) * z[:-1]
         limit = _OUTBURST * new.std()  # a few outbursts are no memory
         persistence = fit_volatility(np.clip(new, -limit, limit)).persistence
         found = max(found, (1 + persistence) / (1 - persistence))
-    return found
+    return found if found > max(map(memory, axes), default=1.0) else 1.0
 
 
 def longest_memory(Z) -> float:
