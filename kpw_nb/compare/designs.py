@@ -641,16 +641,15 @@ def neighbour_correlations(table: Columns) -> np.ndarray:
 
     kinds = [kind for kind in table.kinds if kind != "category"]
     out = np.zeros(len(kinds))
-    for j, kind in enumerate(kinds[:64]):  # enough to see a series
-        values = table.numbers[:, j]
-        steps = np.diff(values)
-        if kind == "date" or np.isnan(values).any():
-            continue
-        if (steps >= 0).all() or (steps <= 0).all():
-            continue
-        z = rankdata(values) - (len(values) + 1) / 2
-        z = _without_runs(z[:, None], table)[:, 0]
-        out[j] = (z[1:] * z[:-1]).sum() / max((z**2).sum(), TINY)
+    A = table.numbers[:, :64]  # enough to see a series
+    steps = np.diff(A, axis=0)  # NaN beside a gap
+    falls, rises = (steps < 0).any(0), (steps > 0).any(0)
+    looked = falls & rises & ~np.isnan(A).any(0)
+    looked &= np.array([kind != "date" for kind in kinds[:64]], dtype=bool)
+    z = rankdata(A[:, looked], axis=0) - (len(A) + 1) / 2
+    z = _without_runs(z, table)
+    lagged = (z[1:] * z[:-1]).sum(0)
+    out[np.flatnonzero(looked)] = lagged / np.maximum((z**2).sum(0), TINY)
     return out
 
 # %% ../../nbs/compare/02_designs.ipynb #c044

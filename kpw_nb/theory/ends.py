@@ -203,5 +203,6 @@ def sorted_ascent(phi, is_x, steps: int) -> np.ndarray:
         S /= np.maximum(np.linalg.norm(S, axis=1, keepdims=True), TINY)
         F = S @ phi.T
         line_pulls(F, is_x, n, pull, W[step])
-        S = pull @ phi
+        if step + 1 < steps:
+            S = pull @ phi
     return W.T
