@@ -125,6 +125,12 @@ def test_the_sidebar_is_short(site, pages):
             assert html in pages[overview].links
             assert html not in entries(site, "index.html")
             assert html in entries(site, html)
+    questions = ROOT / "docs" / "pages" / "questions.md"
+    for name in ("clusters", "promises"):
+        assert f"]({name}.md)" in questions.read_text(encoding="utf-8")
+        assert f"{name}.html" not in entries(site, "index.html")
+        shown = entries(site, f"{name}.html")
+        assert {f"{name}.html", "questions.html"} <= set(shown)
 
 
 def test_every_name_of_the_sidebar_is_a_page(site, pages):
