@@ -120,11 +120,12 @@ class Browser:
         return out["result"].get("value")
 
     def until(self, condition, seconds=30):
-        "Wait until an expression is true in the page"
+        "Wait until an expression is true in the page; an element is, and comes as {}"
+        asked = f"Promise.resolve({condition}).then(Boolean)"
         end = time.monotonic() + seconds
         while True:
             try:
-                if self.js(condition):
+                if self.js(asked):
                     return
             except RuntimeError as error:  # the page may be on its way to another
                 if time.monotonic() > end:
