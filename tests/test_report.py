@@ -298,14 +298,16 @@ def test_pictures_are_in_the_units_of_the_table(tested, monkeypatch):
 def test_gaps_are_shown_as_gaps():
     """Mutation: gaps are dropped before the bars are drawn, or drawn as zeros."""
     x, y = np.r_[np.arange(6.0), np.nan, np.nan], np.arange(4.0)
-    figure = Figure()
-    report._draw_numbers(figure, "a", x, y)
+    figure, called = Figure(), ("old", "new")
+    report._draw_numbers(figure, "a", x, y, called)
     values, missing = figure.axes
+    assert [t.get_text() for t in values.get_legend().get_texts()] == ["old", "new"]
     assert [t.get_text() for t in missing.get_xticklabels()] == ["missing"]
     assert [p.get_height() for p in missing.patches] == [0.25, 0.0]
     assert sum(p.get_height() for p in values.patches) == pytest.approx(1.75)
     figure = Figure()
-    report._draw_levels(figure, "a", np.array(["u", None], object), np.array(["u"]))
+    levels = np.array(["u", None], object), np.array(["u"])
+    report._draw_levels(figure, "a", *levels, called)
     shown = [t.get_text() for t in figure.axes[0].get_yticklabels()]
     assert shown == ["u", "(missing)"]
 
@@ -418,10 +420,12 @@ def test_a_notebook_shows_the_short_form(tested):
 
 
 def test_a_notebook_does_not_wait_for_columns(monkeypatch):
-    """Mutation: `where`, which may take a minute, is asked whatever the size."""
+    """Mutation: `where`, which may take a minute, is asked whatever the size, or of
+    any test that has evidence."""
     g = np.random.default_rng(0)
-    X, Y = g.normal(size=(60, 300)), g.normal(size=(60, 300)) + 0.4
+    X, Y = g.normal(size=(1010, 20)), g.normal(size=(1010, 20)) + 0.4
     result = kpw_test(X, Y, n_resamples=19, rng=0)
+    assert result.evidence is not None
     monkeypatch.setattr(twosample, "_QUICK", 1000)
 
     def never(self):
@@ -430,6 +434,7 @@ def test_a_notebook_does_not_wait_for_columns(monkeypatch):
     with monkeypatch.context() as m:
         m.setattr(type(result), "where", never)
         short = Page(result._repr_html_()).said
+        assert "the samples differ (p = 0.05" in result.summary()
     assert "The two samples differ (p = 0.05)." in short and "result.where()" in short
     result.where()  # from now on it is known
     assert "column " in Page(result._repr_html_()).said.split("How sure")[0]
@@ -440,7 +445,9 @@ def test_what_was_found_is_kept_with_the_result(tested):
     X, Y, result = tested
     other = kpw_test(Y, X, missing="indicator", n_resamples=39, rng=0)
     assert "_difference" not in vars(other)
-    assert other.summary() and "_difference" not in vars(other)  # printing is cheap
+    assert other.summary() and "_difference" in vars(other)  # so few rows are quick
+    kept = vars(other)["_difference"]
+    assert other.summary() and vars(other)["_difference"] is kept
     assert other.where() is other.where() and other.where() is not result.where()
     assert other.effect() is other.effect() and other.effect(0.9).confidence == 0.9
     again = pickle.loads(pickle.dumps(other))
