@@ -29,17 +29,16 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
-// On the search page: what is quoted of a page is its article, not the theme around it.
+// On the search page: what is quoted of a page is its article, not the theme around it. This
+// takes the place of Sphinx's own, so that each of many pages is parsed once only.
 if (typeof Search !== "undefined") {
-  const plain = Search.htmlToText;
   Search.htmlToText = (html, anchor) => {
     const page = new DOMParser().parseFromString(html, "text/html");
-    const article = page.querySelector("article");
-    if (article) page.querySelector("[role=main]").replaceChildren(article);
-    const place = anchor && page.querySelector(anchor); // of a synonym: quote its section
+    const article = page.querySelector("article") || page.querySelector("[role=main]");
+    for (const other of article.querySelectorAll(".headerlink, script, style")) other.remove();
+    const place = anchor && article.querySelector(anchor); // of a synonym: quote its section
     const section = place && !place.textContent.trim() && place.closest("section");
-    if (section) anchor = "#" + section.id;
-    return plain(page.documentElement.outerHTML, anchor);
+    return (section || place || article).textContent;
   };
 }
 
